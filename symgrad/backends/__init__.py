@@ -1,0 +1,39 @@
+"""Backends: what turns a graph into something that runs.
+
+A backend is a folder here and one row in the table below.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+
+from symgrad.backends.base import Backend
+from symgrad.errors import ArgumentError
+
+BACKENDS = {"numpy": "symgrad.backends.numpy"}
+"""The module of each backend; its ``BACKEND`` is loaded when first asked for."""
+
+DEFAULT = "numpy"
+
+
+@cache
+def _load(name: str) -> Backend:
+    return importlib.import_module(BACKENDS[name]).BACKEND
+
+
+def find_backend(backend: str | Backend | None) -> Backend:
+    """The backend that is meant: by name, itself, or the default.
+
+    >>> find_backend(None).name
+    'numpy'
+    """
+    if backend is None:
+        return _load(DEFAULT)
+    if not isinstance(backend, str):
+        return backend
+    if backend not in BACKENDS:
+        raise ArgumentError(
+            "function", "no such backend", expected=", ".join(BACKENDS), got=repr(backend)
+        )
+    return _load(backend)

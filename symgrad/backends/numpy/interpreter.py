@@ -1,0 +1,99 @@
+"""Run a graph op by op with the reference kernels: the meaning that generated code must have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgrad.backends.dimensions import in_binding_order
+from symgrad.ir.graph import Graph
+from symgrad.ir.op import Attrs
+from symgrad.ir.symbol import CONSTANT, VARIABLE, Symbol
+from symgrad.types import Dim, TensorType, solve_dims
+
+
+def warns(symbols: Iterable[Symbol]) -> bool:
+    """Whether running these may raise floating-point warnings that must not reach the user."""
+    ops = {symbol.op for symbol in symbols}
+    return any((op.warns or op.restricts_domain) and op.family != "leaf" for op in ops)
+
+
+def concrete(value: Any, bindings: Mapping[str, int]) -> Any:
+    """An attribute with its dimensions replaced by their sizes."""
+    if type(value) is Dim:
+        return value.evaluate(bindings)
+    if type(value) is tuple:
+        return tuple(concrete(item, bindings) for item in value)  # pyright: ignore[reportUnknownVariableType]
+    return value
+
+
+def concrete_attrs(attrs: Attrs, bindings: Mapping[str, int]) -> Attrs:
+    """Attributes with their dimensions replaced by their sizes."""
+    return {name: concrete(value, bindings) for name, value in attrs.items()} if attrs else attrs
+
+
+def leaf_value(symbol: Symbol) -> NDArray[Any]:
+    """The value that a constant or a variable has by itself."""
+    array: NDArray[Any] = symbol.payload if symbol.op is CONSTANT else symbol.payload.array
+    return row_major(array)
+
+
+def row_major(array: NDArray[Any]) -> NDArray[Any]:
+    """The array with its axes in row-major order: itself, if they are.
+
+    Sums and products depend in their last bits on how an array lies in memory. Programs see one
+    order only, so that equal values give equal results.
+    """
+    return array if array.flags.c_contiguous or array.ndim < 2 else np.ascontiguousarray(array)
+
+
+def bind_result(kind: Any, value: Any, bindings: dict[str, int]) -> None:
+    """Bind dimensions that only this value tells: the count of what a mask selects, say."""
+    if isinstance(kind, TensorType):
+        if any(type(size) is Dim and not size.names <= bindings.keys() for size in kind.shape):
+            solve_dims(kind.shape, np.shape(value), bindings)
+        return
+    for item, part in zip(kind.items, value, strict=True):
+        bind_result(item, part, bindings)
+
+
+def _run(graph: Graph, values: dict[Symbol, Any], bindings: dict[str, int]) -> None:
+    """Fill in the values of all symbols, dropping each after its last use."""
+    uses = Counter(arg for symbol in graph.symbols for arg in symbol.args)
+    uses.update(graph.outputs)
+    for symbol in in_binding_order(graph.symbols, bindings):
+        if symbol in values:
+            continue
+        if symbol.op is CONSTANT or symbol.op is VARIABLE:
+            values[symbol] = leaf_value(symbol)
+            continue
+        operands = [values[arg] for arg in symbol.args]
+        value = values[symbol] = symbol.op.run(operands, concrete_attrs(symbol.attrs, bindings))
+        bind_result(symbol.type, value, bindings)
+        for arg in symbol.args:
+            uses[arg] -= 1
+            if not uses[arg]:
+                del values[arg]
+
+
+def interpret(
+    graph: Graph, arrays: Sequence[NDArray[Any]], bindings: Mapping[str, int]
+) -> list[NDArray[Any]]:
+    """The outputs of ``graph``, as fresh arrays.
+
+    Args:
+        graph: what to run.
+        arrays: the values of its inputs, of exactly their types.
+        bindings: the sizes of its dimensions.
+    """
+    values: dict[Symbol, Any] = dict(zip(graph.inputs, arrays, strict=True))
+    if warns(graph.symbols):
+        with np.errstate(all="ignore"):
+            _run(graph, values, dict(bindings))
+    else:
+        _run(graph, values, dict(bindings))
+    return [np.array(values[output], order="C") for output in graph.outputs]

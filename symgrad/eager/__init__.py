@@ -1,0 +1,7 @@
+"""Values that are computed at once."""
+
+from __future__ import annotations
+
+from symgrad.eager.tensor import Tensor
+
+__all__ = ["Tensor"]

@@ -1,0 +1,359 @@
+"""Compile a graph and call it; or evaluate one once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from symgrad.backends import find_backend
+from symgrad.backends.base import Backend, Program
+from symgrad.backends.feeds import Feeds
+from symgrad.backends.numpy.interpreter import interpret, row_major
+from symgrad.errors import ArgumentError, DTypeError, FeedError, ShapeError, SymgradError
+from symgrad.ir.graph import Graph
+from symgrad.ir.late import late
+from symgrad.ir.storage import Storage
+from symgrad.ir.symbol import PLACEHOLDER, VARIABLE, Symbol
+from symgrad.ir.walk import reachable
+from symgrad.pipeline import optimize
+from symgrad.types import TensorType
+
+
+class _Locks:
+    """The locks of several storages, taken together.
+
+    Always in one order, so that two functions never wait for each other.
+    """
+
+    __slots__ = ("_locks",)
+
+    def __init__(self, storages: Iterable[Storage]) -> None:
+        self._locks = [storage.lock for storage in sorted(storages, key=id)]
+
+    def __enter__(self) -> None:
+        for lock in self._locks:
+            lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        for lock in self._locks:
+            lock.release()
+
+
+class Function:
+    """A compiled graph: call it with values for its inputs, in order or by name.
+
+    It is immutable, so any number of threads may call it at once, and it may be called while it
+    runs. Outputs are fresh arrays that nothing else shows. A call that fails changes nothing.
+    """
+
+    __slots__ = (
+        "_bare",
+        "_count",
+        "_feeds",
+        "_graph",
+        "_inputs",
+        "_locks",
+        "_optimized",
+        "_outputs",
+        "_program",
+        "_reads",
+        "_run",
+        "_stateful",
+        "_updates",
+        "_writes",
+    )
+
+    def __init__(
+        self,
+        graph: Graph,
+        updates: Mapping[Symbol, Symbol],
+        *,
+        bare: bool,
+        backend: Backend,
+        level: str,
+    ) -> None:
+        self._graph = graph
+        self._optimized = optimize(graph, level)
+        self._count = len(graph.outputs) - len(updates)
+        self._bare, self._updates = bare, dict(updates)
+        self._inputs, self._outputs = graph.inputs, graph.outputs[: self._count]
+        positions = {variable: self._count + k for k, variable in enumerate(updates)}
+        self._program: Program = backend.compile(self._optimized, positions, bare=bare)
+        self._run: Callable[..., tuple[Any, ...]] = self._program.run
+        self._feeds = Feeds(graph.inputs, graph.constraints)
+        self._reads: tuple[Storage, ...] = tuple([v.payload for v in self._program.variables])
+        self._writes: tuple[Storage, ...] = tuple([v.payload for v in updates])
+        self._stateful = bool(self._reads or self._writes)
+        self._locks = _Locks({*self._reads, *self._writes})
+
+    @property
+    def inputs(self) -> tuple[Symbol, ...]:
+        """What a call is given, in order."""
+        return self._inputs
+
+    @property
+    def outputs(self) -> tuple[Symbol, ...]:
+        """What a call gives."""
+        return self._outputs
+
+    @property
+    def updates(self) -> dict[Symbol, Symbol]:
+        """The new value of each variable that a call advances."""
+        return dict(self._updates)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph as given. New values of variables follow the outputs."""
+        return self._graph
+
+    @property
+    def optimized(self) -> Graph:
+        """The graph after rewriting: what runs."""
+        return self._optimized
+
+    @property
+    def source(self) -> str:
+        """The code, for reading."""
+        return self._program.source
+
+    def export_python(self, path: str | os.PathLike[str]) -> None:
+        """Write a Python file that imports only numpy.
+
+        Its function ``call`` takes the inputs, in order, and gives what this function gives. The
+        dictionary ``variables`` holds the present values of variables; a call with updates changes
+        those, not the ones here. ``call`` casts its arguments; it does not check their shapes.
+        """
+        self._program.export(path)
+
+    def __call__(self, /, *arrays: Any, **by_name: Any) -> Any:
+        """Run it.
+
+        Args:
+            arrays: values of the inputs, in order: arrays, numbers, lists.
+            by_name: values of placeholders by their names.
+
+        Raises:
+            FeedError: a value is missing, unknown or given twice.
+            DTypeError: a value is not of the input's kind (a float for an int, say).
+            ShapeError: a value's shape does not fit, or sizes that must be equal are not.
+        """
+        if by_name or not self._feeds.fits(arrays):
+            arrays = self._feeds.admit(arrays, by_name)
+        try:
+            results = self._advance(arrays) if self._stateful else self._run(*arrays)
+        except Exception as error:
+            self._annotate(error)
+            raise
+        return results[0] if self._bare else list(results[: self._count])
+
+    def _advance(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Run with the variables' values, then store the new ones, all or none."""
+        results = self._run(*arrays, *self._snapshot())
+        if not self._writes:
+            return results
+        new = [row_major(array) for array in results[self._count :]]
+        with self._locks:
+            for storage, array in zip(self._writes, new, strict=True):
+                storage.replace(array)
+        return results
+
+    def _snapshot(self) -> list[NDArray[Any]]:
+        """The variables' values at one moment: after a commit of others, or before it."""
+        if len(self._reads) == 1:
+            return [row_major(self._reads[0].array)]
+        with self._locks:
+            return [row_major(storage.array) for storage in self._reads]
+
+    def _annotate(self, error: Exception) -> None:
+        """Say which symbol was being computed."""
+        find = getattr(self._program, "symbol_at", None)
+        symbol = None if find is None else find(error.__traceback__)
+        if symbol is not None:
+            error.add_note(
+                f"while computing {symbol.op.name}: {symbol.type}, created at {symbol.site}"
+            )
+
+    def __repr__(self) -> str:
+        takes = ", ".join(f"{s.name or s.op.name}: {s.type}" for s in self._inputs)
+        gives = ", ".join(str(s.type) for s in self._outputs)
+        changes = ", ".join(v.name or "variable" for v in self._updates)
+        gives = gives if self._bare else f"[{gives}]"
+        return f"<function ({takes}) -> {gives}{f', updates {changes}' if changes else ''}>"
+
+
+# --- building ---------------------------------------------------------------------------------
+
+
+def function(
+    inputs: Any,
+    outputs: Any,
+    updates: Mapping[Any, Any] | None = None,
+    *,
+    backend: str | Backend | None = None,
+    level: str = "exact",
+) -> Function:
+    """Compile the computation of ``outputs`` from ``inputs``.
+
+    Args:
+        inputs: a symbol or a sequence of them; any symbols, the graph is cut where they stand.
+            Variables need not be listed: their present values are read at each call.
+        outputs: one symbol, for a function that gives one array, or a sequence, for a list.
+        updates: the new value of each variable that a call advances, once all is computed.
+        backend: what runs it: a name, or a backend; the numpy backend if None.
+        level: which rewrites are allowed: "none", "exact" or "fast".
+
+    Raises:
+        FeedError: a placeholder is needed that is not among the inputs.
+        ShapeError, DTypeError: an update is not of its variable's type.
+        ArgumentError: an input is given twice, an output has several parts, no such level.
+
+    >>> import symgrad as sg
+    >>> x = sg.placeholder("x", (3,))
+    >>> f = sg.function(x, [sg.sin(x), x * x])
+    >>> f([0.0, 1.0, 2.0])[1]
+    array([0., 1., 4.])
+    >>> count = sg.variable(0, name="count")
+    >>> step = sg.function([], count, {count: count + 1})
+    >>> int(step()), int(step()), int(count.value)
+    (0, 1, 2)
+    """
+    bare = _is_symbol(outputs)
+    shown = [_as_symbol(s) for s in ([outputs] if bare else outputs)]
+    given = [_as_symbol(s) for s in ([inputs] if _is_symbol(inputs) else inputs)]
+    _refuse_packs(given, shown)
+    new_values = _checked_updates(updates or {})
+    graph = _graph("function", given, [*shown, *new_values.values()])
+    return Function(graph, new_values, bare=bare, backend=find_backend(backend), level=level)
+
+
+def _is_symbol(value: Any) -> bool:
+    return isinstance(value, Symbol) or hasattr(value, "__as_symbol__")
+
+
+def _as_symbol(value: Any) -> Any:
+    return value.__as_symbol__() if hasattr(value, "__as_symbol__") else value
+
+
+def _graph(where: str, inputs: Sequence[Symbol], outputs: Sequence[Symbol]) -> Graph:
+    try:
+        return Graph(inputs, outputs)
+    except SymgradError as error:
+        error.where = where
+        raise
+
+
+def _refuse_packs(inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+    for symbol in (*inputs, *outputs):
+        if isinstance(symbol, Symbol) and not isinstance(symbol.type, TensorType):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ArgumentError(
+                "function",
+                f"{symbol.op.name} has several outputs",
+                expected="one array",
+                got=symbol.type,
+                hint="take one of them",
+                site=str(symbol.site),
+            )
+
+
+def _checked_updates(updates: Mapping[Any, Any]) -> dict[Symbol, Symbol]:
+    checked: dict[Symbol, Symbol] = {}
+    for target, value in updates.items():
+        variable, new = _as_symbol(target), _as_symbol(value)
+        if not isinstance(variable, Symbol) or variable.op is not VARIABLE:
+            raise ArgumentError("updates", "only a variable can be updated", got=repr(target))
+        if not isinstance(new, Symbol):
+            raise ArgumentError(
+                "updates",
+                f"the new value of {variable!r} is no symbol",
+                got=repr(value),
+                hint="sg.constant makes a symbol of a value",
+            )
+        if variable in checked:
+            raise ArgumentError("updates", f"{variable!r} is updated twice")
+        _check_update(variable, new)
+        checked[variable] = new
+    return checked
+
+
+def _check_update(variable: Symbol, new: Symbol) -> None:
+    site = None if new.site is None else str(new.site)
+    label = f"variable {variable.name!r}" if variable.name else "a variable"
+    if new.dtype != variable.dtype:
+        raise DTypeError(
+            "updates",
+            f"the new value of {label} has another element type",
+            expected=variable.type,
+            got=new.type,
+            hint=f"cast it: sg.astype(value, sg.{variable.dtype.name})",
+            site=site,
+        )
+    if new.shape != variable.shape:
+        raise ShapeError(
+            "updates",
+            f"the new value of {label} has another shape",
+            expected=variable.type,
+            got=new.type,
+            site=site,
+        )
+
+
+# --- once -------------------------------------------------------------------------------------
+
+
+def evaluate(outputs: Any, feeds: Mapping[Any, Any] | None = None, *, level: str = "exact") -> Any:
+    """The values of ``outputs``, computed once, op by op.
+
+    Args:
+        outputs: one symbol, for one array, or a sequence, for a list.
+        feeds: values of symbols: of placeholders (which may be named by a string), or of any
+            others, which are then not computed. Variables have their present values.
+        level: which rewrites are allowed: "none", "exact" or "fast".
+
+    Raises:
+        As for calls of a `Function`.
+
+    >>> import symgrad as sg
+    >>> x = sg.placeholder("x")
+    >>> y = sg.exp(x)
+    >>> float(sg.evaluate(y * y, {y: 3.0}))
+    9.0
+    """
+    bare = _is_symbol(outputs)
+    wanted = [_as_symbol(s) for s in ([outputs] if bare else outputs)]
+    given = _resolved(wanted, feeds or {})
+    _refuse_packs(list(given), wanted)
+    graph = _graph("evaluate", list(given), wanted)
+    checked = Feeds(graph.inputs, graph.constraints)
+    arrays = checked.admit(list(given.values()), {})
+    results = interpret(optimize(graph, level), arrays, checked.bindings(arrays))
+    return results[0] if bare else results
+
+
+def _resolved(outputs: Sequence[Symbol], feeds: Mapping[Any, Any]) -> dict[Symbol, Any]:
+    """The feeds by symbol."""
+    if not any(isinstance(key, str) for key in feeds):
+        return {_as_symbol(key): value for key, value in feeds.items()}
+    symbols = {_as_symbol(key) for key in feeds if not isinstance(key, str)}
+    placeholders = [s for s in reachable(outputs, stop=symbols) if s.op is PLACEHOLDER]
+    given: dict[Symbol, Any] = {}
+    for key, value in feeds.items():
+        symbol = _named(key, placeholders) if isinstance(key, str) else _as_symbol(key)
+        if symbol in given:
+            raise FeedError("evaluate", f"placeholder {key!r} is given twice")
+        given[symbol] = value
+    return given
+
+
+def _named(name: str, placeholders: Sequence[Symbol]) -> Symbol:
+    found = [s for s in placeholders if s.name == name]
+    if len(found) == 1:
+        return found[0]
+    listed = ", ".join(repr(s.name) for s in placeholders) or "none"
+    problem = "no placeholder is" if not found else f"{len(found)} placeholders are"
+    raise FeedError("evaluate", f"{problem} called {name!r}", expected=listed)
+
+
+late.evaluate = evaluate

@@ -1,0 +1,1 @@
+"""The graph language: ops, symbols, graphs. It knows no particular op."""

@@ -1,0 +1,376 @@
+"""Op: a frozen record of facets, callable; and the registry of all ops.
+
+An op is declared once, in ``symgrad.ops``, through one of the families there. Everything else reads
+the record. Calling an op binds the arguments, picks the front end from the operands (a symbol anywhere
+builds a symbol, otherwise the call computes at once) and hands over.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from symgrad.errors import ArgumentError, SymgradError
+from symgrad.ir.late import late
+from symgrad.types import Dim, TensorType, as_dtype
+
+Attrs = dict[str, Any]
+
+
+class Nothing:
+    """A derivative that is nothing, and why. Never ``None``: that would mean three things at once."""
+
+    __slots__ = ("kind", "reason")
+
+    def __init__(self, kind: str, reason: str) -> None:
+        self.kind, self.reason = kind, reason
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({self.reason!r})" if self.reason else self.kind
+
+
+ZERO = Nothing("ZERO", "")
+"""The structural zero: known to vanish, never materialised."""
+
+
+def no_derivative(reason: str) -> Nothing:
+    """The derivative does not exist in mathematics, for this reason."""
+    return Nothing("no_derivative", reason)
+
+
+def todo(what: str) -> Nothing:
+    """The derivative exists and is not written yet."""
+    return Nothing("todo", what)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of an op's signature: an operand, or an attribute."""
+
+    name: str
+    role: str  # "operand" | "optional" | "sequence" | "attribute"
+    default: Any
+    keyword_only: bool
+
+    @property
+    def is_operand(self) -> bool:
+        return self.role != "attribute"
+
+
+_ROLES = {"Array": "operand", "Array | None": "optional", "Sequence[Array]": "sequence"}
+
+
+class Signature:
+    """How a call's arguments become operands and attributes; read off the kernel."""
+
+    __slots__ = (
+        "arity",
+        "attrs",
+        "defaults",
+        "operands",
+        "parameters",
+        "positional",
+        "simple",
+        "text",
+        "variadic",
+    )
+
+    def __init__(self, kernel: Callable[..., Any]) -> None:
+        signature = inspect.signature(kernel)
+        self.text = str(signature)
+        self.parameters = tuple(
+            Parameter(
+                p.name,
+                _ROLES.get(str(p.annotation), "attribute"),
+                p.default,
+                p.kind is inspect.Parameter.KEYWORD_ONLY,
+            )
+            for p in signature.parameters.values()
+        )
+        self.positional = tuple(p for p in self.parameters if not p.keyword_only)
+        self.operands = tuple(p.name for p in self.parameters if p.is_operand)
+        self.attrs = tuple(p.name for p in self.parameters if not p.is_operand)
+        self.arity = len(self.operands)
+        self.variadic = any(p.role == "sequence" for p in self.parameters)
+        self.defaults: Attrs = {}
+        attributes = [p for p in self.parameters if not p.is_operand]
+        if all(p.default is not inspect.Parameter.empty for p in attributes):
+            self.defaults = {p.name: canonical(p.name, p.default) for p in attributes}
+        # Whether a call with operands alone, all positional, needs no further look.
+        self.simple = (
+            len(self.defaults) == len(attributes)
+            and not self.variadic
+            and all(p.is_operand for p in self.positional[: self.arity])
+        )
+
+    def bind(
+        self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Sequence[Any], Attrs]:
+        """Split a call into operands (in order) and canonical attributes.
+
+        Raises:
+            ArgumentError: too many, missing, unknown or doubly given arguments.
+        """
+        if self.simple and not kwargs and len(args) == self.arity:
+            return args, self.defaults
+        if len(args) > len(self.positional):
+            raise ArgumentError(
+                name, "too many arguments", expected=f"{name}{self.text}", got=f"{len(args)} values"
+            )
+        given = dict(zip((p.name for p in self.positional), args, strict=False))
+        for key, value in kwargs.items():
+            if key in given:
+                raise ArgumentError(name, f"argument {key!r} was given twice")
+            given[key] = value
+        return self._split(name, given)
+
+    def _split(self, name: str, given: dict[str, Any]) -> tuple[Sequence[Any], Attrs]:
+        operands: list[Any] = []
+        attrs: Attrs = {}
+        for p in self.parameters:
+            value = given.pop(p.name, p.default)
+            if value is inspect.Parameter.empty:
+                raise ArgumentError(
+                    name, f"argument {p.name!r} is missing", expected=f"{name}{self.text}"
+                )
+            if p.role == "sequence":
+                operands.extend(value)
+            elif p.role != "optional" and p.is_operand:
+                operands.append(value)
+            elif p.role == "optional":
+                if value is not None:
+                    operands.append(value)
+            else:
+                attrs[p.name] = canonical(p.name, value)
+        if given:
+            unknown = ", ".join(map(repr, given))
+            raise ArgumentError(name, f"unknown argument {unknown}", expected=f"{name}{self.text}")
+        return operands, attrs
+
+
+def canonical(name: str, value: Any) -> Any:
+    """An attribute's one form: tuples for lists, Python numbers for numpy's, dtype objects."""
+    if value is None or isinstance(value, (bool, str)):
+        return as_dtype(value) if name == "dtype" and value is not None else value
+    if name == "dtype":
+        return as_dtype(value)
+    if isinstance(value, (list, tuple)):
+        items = cast("Sequence[Any]", value)
+        return tuple(canonical("", item) for item in items)
+    if isinstance(value, np.generic):
+        return cast("Any", value).item()
+    return value
+
+
+class FrontEnd(Protocol):
+    """What a class of operands brings: how a call on it is carried out."""
+
+    def __call__(self, op: Op, operands: Sequence[Any], attrs: Attrs, /) -> Any: ...
+
+
+def _holds_dim(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return any(map(_holds_dim, cast("tuple[Any, ...]", value)))
+    return isinstance(value, Dim)
+
+
+class FrontEnds:
+    """The front ends, by rank; the operand of the highest rank decides for the whole call.
+
+    A class of operands names its rank in ``__front_rank__``: tensors 1, symbols 2, patterns 3.
+    """
+
+    def __init__(self) -> None:
+        self.by_rank: dict[int, FrontEnd] = {}
+
+    def choose(self, operands: Sequence[Any], attrs: Attrs) -> FrontEnd:
+        rank = 0
+        for operand in operands:
+            kind: Any = type(operand)
+            rank = max(rank, getattr(kind, "__front_rank__", 0))
+        if rank < SYMBOL_RANK and attrs and any(_holds_dim(value) for value in attrs.values()):
+            rank = SYMBOL_RANK
+        return self.by_rank[rank] if rank > TENSOR_RANK else late.apply_eager
+
+
+TENSOR_RANK, SYMBOL_RANK, PATTERN_RANK = 1, 2, 3
+FRONT_ENDS = FrontEnds()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Op:
+    """One operation: its kernel and every facet that a reader of the op library needs.
+
+    Attributes:
+        name: the op's name, which is also the kernel's.
+        family: the family that filled the record.
+        kernel: the reference meaning, on numpy arrays.
+        signature: operands and attributes, read off the kernel.
+        type: ``type(*operand_types, **attrs)``; a variadic op gets one list.
+        vjp: ``vjp(i, ct, y, args, attrs)``, the cotangent's contribution to operand ``i``. Neither
+            summed over broadcast axes nor cast back: the walker does that.
+        jvp: ``jvp(tangents, y, args, attrs)``, the output's tangent; a tangent may be ZERO.
+        normalize: brings attributes into one form once operand types are known.
+        partials: for element-wise ops, one factor per operand: a number, or ``p(y, *args, **attrs)``.
+        promotes: which operands share one element type, so that a Python number takes the others'.
+        integers: what becomes of integer operands: "keep", or "float" (cast to the result's type).
+        guard: how the predicate of a selection passes to operand ``i``: "keep" (element-wise),
+            "drop", or ``guard(i, predicate, y, args, attrs)``.
+        live: for selections, per operand ``p(y, *args, **attrs)``, the predicate under which the
+            operand matters, or None.
+        strong_guard: the selection guards every op before it, not only those that restrict.
+        restricts_domain: its derivative may be infinite or NaN at finite points.
+        warns: its kernel may raise floating-point warnings.
+        holomorphic: its vjp is the plain transpose; the walker conjugates.
+        view: its kernel may return a view of operand 0.
+        ufunc: the numpy ufunc that the kernel is, if it is one: ``out=`` works.
+        commutative: the two operands may be exchanged, bit for bit.
+        linear_vjp: its vjp is linear in the cotangent, so that forward mode may be derived from it.
+        namespace: the public namespace below ``symgrad``; ``""`` for the top, ``None`` for none.
+    """
+
+    name: str
+    family: str
+    kernel: Callable[..., Any]
+    signature: Signature
+    type: Callable[..., TensorType]
+    vjp: Callable[..., Any]
+    jvp: Callable[..., Any] | None = None
+    partials: tuple[Any, ...] | None = None
+    normalize: Callable[..., Attrs] | None = None
+    promotes: tuple[int, ...] | None = None
+    integers: str = "keep"
+    guard: str | Callable[..., Any] = "drop"
+    live: tuple[Callable[..., Any] | None, ...] | None = None
+    strong_guard: bool = False
+    restricts_domain: bool = False
+    warns: bool = True
+    holomorphic: bool = True
+    view: bool = False
+    ufunc: np.ufunc | None = None
+    commutative: bool = False
+    linear_vjp: bool = True
+    namespace: str | None = ""
+    doc: str = ""
+
+    @property
+    def variadic(self) -> bool:
+        """Whether the op takes a sequence of operands."""
+        return self.signature.variadic
+
+    def infer(self, types: Sequence[TensorType], attrs: Attrs) -> TensorType:
+        """The type of the result."""
+        return self.type(list(types), **attrs) if self.variadic else self.type(*types, **attrs)
+
+    def run(self, values: Sequence[Any], attrs: Attrs) -> Any:
+        """Run the reference kernel on numpy arrays."""
+        return (
+            self.kernel(list(values), **attrs) if self.variadic else self.kernel(*values, **attrs)
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        operands, attrs = self.signature.bind(self.name, args, kwargs)
+        return FRONT_ENDS.choose(operands, attrs)(self, operands, attrs)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}{self.signature.text}>"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+class Composite:
+    """A function written in ops: its call expands where it stands.
+
+    It shares an op's calling convention, so that a call without any symbol still gives a tensor.
+    """
+
+    def __init__(self, body: Callable[..., Any], namespace: str | None) -> None:
+        self.body, self.namespace = body, namespace
+        self.__wrapped__ = body
+        self.name = self.__name__ = self.__qualname__ = body.__name__
+        self.__doc__ = body.__doc__
+        self.signature = Signature(body)
+
+    family = "composite"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        # An ndarray knows nothing of ops; as a tensor it does, and joins symbols as a constant.
+        parameters = self.signature.positional
+        lifted = [
+            _as_tensor(value) if k < len(parameters) and parameters[k].is_operand else value
+            for k, value in enumerate(args)
+        ]
+        operands = self.signature.operands
+        for name in kwargs.keys() & operands:
+            kwargs[name] = _as_tensor(kwargs[name])
+        return self.body(*lifted, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<composite {self.name}{self.signature.text}>"
+
+
+def _as_tensor(value: Any) -> Any:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return late.as_tensor(value)
+    if isinstance(value, (list, tuple)):
+        return [_as_tensor(item) for item in cast("Sequence[Any]", value)]
+    return value
+
+
+class _Documentation:
+    """``op.__doc__`` is the op's own documentation, ``Op.__doc__`` the class's."""
+
+    def __init__(self, of_class: str) -> None:
+        self.of_class = of_class
+
+    def __get__(self, instance: Op | None, owner: Any) -> str:
+        return self.of_class if instance is None else instance.doc
+
+
+setattr(Op, "__doc__", _Documentation(Op.__doc__ or ""))  # noqa: B010  # a descriptor, to pyright no str
+
+OPS: dict[str, Op] = {}
+COMPOSITES: dict[str, Composite] = {}
+
+
+def register(op: Op) -> Op:
+    """Enter an op into the registry; its name must be new."""
+    if op.name in OPS or op.name in COMPOSITES:
+        raise SymgradError(op.name, "an op of this name is registered already")
+    OPS[op.name] = op
+    return op
+
+
+def register_composite(composite: Composite) -> Composite:
+    """Enter a composite into the registry; its name must be new."""
+    if composite.name in OPS or composite.name in COMPOSITES:
+        raise SymgradError(composite.name, "an op of this name is registered already")
+    COMPOSITES[composite.name] = composite
+    return composite
+
+
+def public(name: str) -> Any:
+    """The public function of this name: an op or a composite."""
+    return OPS[name] if name in OPS else COMPOSITES[name]
+
+
+class _ByName:
+    """The public functions as attributes, looked up when they are used.
+
+    Rules in one module of the library may so name ops of another without an import cycle:
+    ``ops.sum(ct)``.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return public(name)
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+ops = _ByName()

@@ -1,0 +1,232 @@
+"""The operators shared by symbols, tensors and rewrite patterns.
+
+Each looks its op up when it is used, so the graph language need not know any op.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import TraceError
+from symgrad.ir.op import OPS, Op, public
+from symgrad.types import Dim, Size
+
+
+def _of_ufunc(ufunc: np.ufunc) -> Op | None:
+    return next((op for op in OPS.values() if op.ufunc is ufunc), None)
+
+
+class Operators:
+    """Python's operators as calls of ops."""
+
+    __slots__ = ()
+
+    # arithmetic -----------------------------------------------------------------------------
+    def __add__(self, other: Any) -> Any:
+        return OPS["add"](self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return OPS["add"](other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return OPS["subtract"](self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return OPS["subtract"](other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return OPS["multiply"](self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return OPS["multiply"](other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return OPS["divide"](self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return OPS["divide"](other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return OPS["floor_divide"](self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return OPS["floor_divide"](other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return OPS["remainder"](self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return OPS["remainder"](other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return OPS["pow"](self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return OPS["pow"](other, self)
+
+    def __matmul__(self, other: Any) -> Any:
+        return OPS["matmul"](self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return OPS["matmul"](other, self)
+
+    def __neg__(self) -> Any:
+        return OPS["negative"](self)
+
+    def __pos__(self) -> Any:
+        return OPS["positive"](self)
+
+    def __abs__(self) -> Any:
+        return OPS["abs"](self)
+
+    # bits ------------------------------------------------------------------------------------
+    def __and__(self, other: Any) -> Any:
+        return OPS["bitwise_and"](self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return OPS["bitwise_and"](other, self)
+
+    def __or__(self, other: Any) -> Any:
+        return OPS["bitwise_or"](self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return OPS["bitwise_or"](other, self)
+
+    def __xor__(self, other: Any) -> Any:
+        return OPS["bitwise_xor"](self, other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return OPS["bitwise_xor"](other, self)
+
+    def __lshift__(self, other: Any) -> Any:
+        return OPS["bitwise_left_shift"](self, other)
+
+    def __rlshift__(self, other: Any) -> Any:
+        return OPS["bitwise_left_shift"](other, self)
+
+    def __rshift__(self, other: Any) -> Any:
+        return OPS["bitwise_right_shift"](self, other)
+
+    def __rrshift__(self, other: Any) -> Any:
+        return OPS["bitwise_right_shift"](other, self)
+
+    def __invert__(self) -> Any:
+        return OPS["bitwise_invert"](self)
+
+    # comparisons -------------------------------------------------------------------------------
+    def __eq__(self, other: object) -> Any:
+        return OPS["equal"](self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return OPS["not_equal"](self, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return OPS["less"](self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return OPS["less_equal"](self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return OPS["greater"](self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return OPS["greater_equal"](self, other)
+
+    # `==` builds a symbol or tensor; identity is what dictionaries and sets go by.
+    __hash__ = object.__hash__
+
+    @property
+    def shape(self) -> tuple[Size, ...]:
+        """The sizes of the axes."""
+        raise NotImplementedError  # each front end has its own
+
+    # array attributes --------------------------------------------------------------------------
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> Any:
+        """The number of elements: an int, or a symbolic dimension."""
+        total: Any = 1
+        for size in self.shape:
+            total = total * size
+        return total
+
+    @property
+    def T(self) -> Any:
+        """The transpose of a matrix; for more axes, use ``mT`` or ``permute_dims``."""
+        if self.ndim != 2:
+            raise TraceError(
+                "T",
+                "only a matrix has a plain transpose",
+                expected="2 axes",
+                got=self.ndim,
+                hint="use x.mT or permute_dims",
+            )
+        return OPS["permute_dims"](self, (1, 0))
+
+    @property
+    def mT(self) -> Any:
+        """The transpose of the last two axes."""
+        return public("matrix_transpose")(self)
+
+    def __getitem__(self, key: Any) -> Any:
+        return public("getitem")(self, key)
+
+    # Python wants a value ----------------------------------------------------------------------
+    def __bool__(self) -> bool:
+        raise _no_value(self, "bool", "use sg.where or sg.logical_and, or evaluate it first")
+
+    def __int__(self) -> int:
+        raise _no_value(self, "int", "use sg.astype, or evaluate it first")
+
+    def __index__(self) -> int:
+        raise _no_value(
+            self, "index", "index arrays with symbols through sg.take, or evaluate it first"
+        )
+
+    def __float__(self) -> float:
+        raise _no_value(self, "float", "use sg.astype, or evaluate it first with .eval({...})")
+
+    def __complex__(self) -> complex:
+        raise _no_value(self, "complex", "use sg.astype, or evaluate it first with .eval({...})")
+
+    def __contains__(self, item: Any) -> bool:
+        raise _no_value(self, "in", "use sg.any(x == value)")
+
+    def __len__(self) -> int:
+        return self._first_size("len")
+
+    def __iter__(self) -> Any:
+        size = self._first_size("iter")
+        return (self[k] for k in range(size))
+
+    def _first_size(self, what: str) -> int:
+        shape = self.shape
+        if not shape:
+            raise _no_value(self, what, "a 0-d array has no length")
+        if isinstance(shape[0], Dim):
+            raise _no_value(
+                self,
+                what,
+                f"the size {shape[0]} is known only when it runs; use x.shape[0], or ops over the whole axis",
+            )
+        return shape[0]
+
+    # numpy meets one of ours -------------------------------------------------------------------
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        op = _of_ufunc(ufunc)
+        if op is None or method != "__call__" or kwargs:
+            return NotImplemented
+        return op(*inputs)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise _no_value(self, "numpy.asarray", "evaluate it first with .eval({...})")
+
+
+def _no_value(owner: Operators, what: str, hint: str) -> TraceError:
+    return TraceError(what, f"{owner!r} has no value while the graph is built", hint=hint)

@@ -1,0 +1,140 @@
+"""What the linear algebra ops share: the checks of their types, and a few matrix expressions.
+
+All of them work on the last two axes; the axes before are a batch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import DTypeError, ShapeError
+from symgrad.ir.op import ZERO, ops
+from symgrad.ops.families import require_kind
+from symgrad.types import Size, TensorType, default_float, is_complex, is_inexact, require_equal
+
+
+def require_matrix(where: str, x: TensorType, argument: str = "x") -> None:
+    """Refuse what is no matrix (or batch of them) of an element type that LAPACK computes in."""
+    require_kind(where, x.dtype, "inexact", argument)
+    if x.dtype == np.float16:
+        raise DTypeError(
+            where,
+            f"element type of {argument}",
+            expected="float32 or wider",
+            got=x.dtype,
+            hint="cast by sg.astype(x, sg.float32)",
+        )
+    if x.ndim < 2:
+        raise ShapeError(where, f"{argument} is no matrix", expected="2 or more axes", got=x)
+
+
+def require_square(where: str, x: TensorType, argument: str = "x") -> Size:
+    """Refuse what is no square matrix (or batch of them); its order."""
+    require_matrix(where, x, argument)
+    return require_equal(x.shape[-2], x.shape[-1], where, f"rows and columns of {argument}")
+
+
+def square_type(where: str) -> Any:
+    """The type rule of an op from square matrices to square matrices."""
+
+    def infer(x: TensorType) -> TensorType:
+        require_square(where, x)
+        return x
+
+    return infer
+
+
+def transposed(x: Any) -> Any:
+    """The last two axes exchanged."""
+    axes = range(x.ndim - 2)
+    return ops.permute_dims(x, (*axes, x.ndim - 1, x.ndim - 2))
+
+
+def adjoint(x: Any) -> Any:
+    """The conjugate transpose."""
+    return ops.conj(transposed(x)) if is_complex(x.dtype) else transposed(x)
+
+
+def column(x: Any) -> Any:
+    """A vector as a matrix of one column: scales rows."""
+    return ops.reshape(x, (*x.shape, 1))
+
+
+def row(x: Any) -> Any:
+    """A vector as a matrix of one row: scales columns."""
+    return ops.reshape(x, (*x.shape[:-1], 1, x.shape[-1]))
+
+
+def hermitian_part(x: Any) -> Any:
+    """The nearest matrix that equals its adjoint."""
+    return 0.5 * (x + adjoint(x))
+
+
+def halved_triangle(x: Any) -> Any:
+    """The lower triangle with half the diagonal: plus its adjoint, a Hermitian matrix."""
+    return 0.5 * (ops.tril(x) + ops.tril(x, k=-1))
+
+
+def divided_right(x: Any, y: Any) -> Any:
+    """``x @ inv(y)`` without the inverse."""
+    return transposed(ops.solve(transposed(y), transposed(x)))
+
+
+def inverse_of_some(x: Any, negligible: Any) -> Any:
+    """``1 / x``, and 0 where ``x`` is negligible: also in every derivative."""
+    return ops.where(negligible, 0, 1 / x)
+
+
+def as_inexact(x: Any) -> Any:
+    """Integers and booleans in the default float type; others as they are."""
+    return x if is_inexact(x.dtype) else ops.astype(x, default_float())
+
+
+# --- cotangents that may be nothing ---------------------------------------------------------------
+
+
+def plus(a: Any, b: Any) -> Any:
+    """``a + b``, where either may be nothing, and so below."""
+    if a is ZERO:
+        return b
+    return a if b is ZERO else a + b
+
+
+def times(a: Any, b: Any) -> Any:
+    """The matrix product."""
+    return ZERO if a is ZERO or b is ZERO else a @ b
+
+
+def minus(a: Any) -> Any:
+    """The negative."""
+    return ZERO if a is ZERO else -a
+
+
+def adjoint_if_any(a: Any) -> Any:
+    """The conjugate transpose."""
+    return ZERO if a is ZERO else adjoint(a)
+
+
+def column_range(x: Any, start: Size | None, stop: Size | None) -> Any:
+    """Some of the columns."""
+    return ZERO if x is ZERO else x[..., :, start:stop]
+
+
+def row_range(x: Any, start: Size | None, stop: Size | None) -> Any:
+    """Some of the rows."""
+    return ZERO if x is ZERO else x[..., start:stop, :]
+
+
+def without_complement(ct: Any, vectors: Any, size: Size) -> Any:
+    """The cotangent of the first columns of a unitary matrix.
+
+    What a function makes of the other columns can only depend on the space that they span, which
+    the first ones determine.
+    """
+    if ct is ZERO:
+        return ZERO
+    first, ct_first = column_range(vectors, None, size), column_range(ct, None, size)
+    others, ct_others = column_range(vectors, size, None), column_range(ct, size, None)
+    return ct_first - others @ (adjoint(ct_others) @ first)

@@ -1,0 +1,236 @@
+"""Logarithms of sums of exponentials, and what is left when they are divided out.
+
+Nodes of their own, not formulas: the kernels do not overflow, and the rules keep the relative
+accuracy of small components, which the textbook's ``p * (ct - sum(ct * p))`` loses where one ``p``
+is almost 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.op import ZERO, Attrs, ops
+from symgrad.ops.families import Array, opaque, reduction, require_kind
+from symgrad.ops.moments import widened
+from symgrad.ops.reduce import Axes, axes_in_one_form, kept, reduced_type, spread_guard
+from symgrad.ops.scalar import astype, exp, expm1, where
+from symgrad.types import Shape, TensorType, broadcast_shapes, float16, float32, normalize_axis
+
+# --- for the kernels ------------------------------------------------------------------------------
+
+
+def log_total(shifted: Array, axis: tuple[int, ...] | int) -> Array:
+    """``log(sum(exp(shifted)))`` with kept axes, where the largest of ``shifted`` is 0.
+
+    The terms that are exactly 1 are counted apart, so that what the others add is not rounded away.
+    """
+    ones = shifted == 0
+    rest = np.add.reduce(np.exp(shifted) - ones, axis=axis, keepdims=True)
+    number = np.add.reduce(ones, axis=axis, dtype=rest.dtype, keepdims=True)
+    return np.log1p(rest + (number - 1))
+
+
+def peak_of(x: Array, axis: tuple[int, ...] | int) -> Array:
+    """The largest element with kept axes; -inf of nothing."""
+    return np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
+
+
+# --- for the rules --------------------------------------------------------------------------------
+
+
+def _reference(t: Any, p: Any, axes: Axes) -> Any:
+    """What ``t`` is where ``p`` is largest."""
+    if len(axes) == 1:
+        peak = ops.argmax(p, axis=axes[0], keepdims=True)
+        return ops.take_along_axis(t, peak, axis=axes[0])
+    at = p == ops.max(p, axis=axes, keepdims=True)
+    number = astype(ops.sum(at, axis=axes, keepdims=True), t.dtype)
+    return ops.sum(where(at, t, 0), axis=axes, keepdims=True) / number
+
+
+def _centred(t: Any, p: Any, axes: Axes) -> Any:
+    """``t - sum(t * p)``, for shares ``p`` that sum to 1.
+
+    Only differences to the entry of the largest share enter: its own coefficient ``1 - p`` is then
+    a sum of the other shares, and not rounded away.
+    """
+    if 0 in [p.shape[axis] for axis in axes]:
+        return t
+    differences = t - _reference(t, p, axes)
+    return differences - ops.sum(differences * p, axis=axes, keepdims=True)
+
+
+def _wide(x: Any) -> Any:
+    return astype(x, float32) if x.dtype == float16 else x
+
+
+# --- logsumexp ------------------------------------------------------------------------------------
+
+
+def _logsumexp_type(x: TensorType, *, axis: Axes, keepdims: bool) -> TensorType:
+    require_kind("logsumexp", x.dtype, "floating")
+    return reduced_type(x, axis, keepdims, x.dtype)
+
+
+def _logsumexp_vjp(ct: Any, y: Any, x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    return kept(ct, x.shape, axis) * share(x, kept(y, x.shape, axis), axis=axis)
+
+
+def _logsumexp_jvp(tangents: Any, y: Any, args: Any, attrs: Attrs) -> Any:
+    if tangents[0] is ZERO:
+        return ZERO
+    (x,), axis = args, attrs["axis"]
+    return ops.sum(tangents[0] * share(x, kept(y, x.shape, axis), axis=axis), **attrs)
+
+
+@reduction(
+    type=_logsumexp_type,
+    vjp=(_logsumexp_vjp,),
+    jvp=_logsumexp_jvp,
+    normalize=axes_in_one_form("logsumexp"),
+    guard=spread_guard,
+    integers="float",
+)
+def logsumexp(x: Array, /, axis: Any = None, keepdims: bool = False) -> Array:
+    """``log(sum(exp(x)))`` along axes, without overflow; of nothing: -inf.
+
+    Its slope is 0 where all elements are -inf.
+
+    Args:
+        x: array of real floating numbers; integers are cast to the default float type.
+        axis: an axis, a tuple of axes, or None for all.
+        keepdims: keep the reduced axes, with size 1.
+    Raises:
+        ShapeError: an axis does not exist or is given twice. DTypeError: booleans, complex numbers.
+
+    >>> import symgrad as sg
+    >>> float(sg.logsumexp(sg.asarray([1000.0, -float("inf")])))
+    1000.0
+    """
+    wide = widened(x)
+    peak = peak_of(wide, axis)
+    peak = np.where(np.isfinite(peak), peak, 0)
+    total = log_total(wide - peak, axis) + peak
+    return (total if keepdims else np.squeeze(total, axis=axis)).astype(x.dtype, copy=False)
+
+
+def _share_type(x: TensorType, total: TensorType, *, axis: Axes) -> TensorType:
+    return TensorType(broadcast_shapes("share", x.shape, total.shape), x.dtype)
+
+
+def _share_jvp(tangents: Any, p: Any, args: Any, attrs: Attrs) -> Any:
+    return ZERO if tangents[0] is ZERO else p * _centred(tangents[0], p, attrs["axis"])
+
+
+def _any_guard(i: int, predicate: Any, y: Any, args: Any, attrs: Attrs) -> Any:
+    """An element matters if any result along the axis does."""
+    shape: Shape = args[0].shape
+    return ops.broadcast_to(ops.any(predicate, axis=attrs["axis"], keepdims=True), shape)
+
+
+@opaque(
+    type=_share_type,
+    vjp=(lambda ct, p, x, total, *, axis: p * _centred(ct, p, axis), ZERO),
+    jvp=_share_jvp,
+    guard=_any_guard,
+    namespace=None,
+)
+def share(x: Array, total: Array, /, *, axis: tuple[int, ...]) -> Array:
+    """The share ``exp(x - total)`` of each element in its sum of exponentials.
+
+    ``total`` must be the `logsumexp` of ``x`` along ``axis``, with kept axes: a value that is there
+    already. The whole derivative, that through ``total`` included, is credited to ``x``. Where all
+    elements are -inf, the shares are 0.
+    """
+    return np.exp(x - np.where(total == -np.inf, 0, total))
+
+
+# --- softmax --------------------------------------------------------------------------------------
+
+
+def _axis_in_one_form(name: str) -> Any:
+    def normalize(types: list[TensorType], attrs: Attrs) -> Attrs:
+        return {"axis": normalize_axis(attrs["axis"], types[0].ndim, name)}
+
+    return normalize
+
+
+def _softmax_type(name: str) -> Any:
+    def infer(x: TensorType, *, axis: int) -> TensorType:
+        require_kind(name, x.dtype, "floating")
+        return x
+
+    return infer
+
+
+def _softmax_jvp(tangents: Any, y: Any, args: Any, attrs: Attrs) -> Any:
+    return ZERO if tangents[0] is ZERO else y * _centred(tangents[0], y, (attrs["axis"],))
+
+
+@opaque(
+    type=_softmax_type("softmax"),
+    vjp=(lambda ct, y, x, *, axis: y * _centred(ct, y, (axis,)),),
+    jvp=_softmax_jvp,
+    normalize=_axis_in_one_form("softmax"),
+    guard=_any_guard,
+    integers="float",
+)
+def softmax(x: Array, /, axis: int = -1) -> Array:
+    """``exp(x) / sum(exp(x))`` along an axis, without overflow.
+
+    Args:
+        x: array of real floating numbers, of at least one axis; half precision is computed in
+            single.
+        axis: the axis along which the results sum to 1.
+    Raises:
+        ShapeError: the axis does not exist. DTypeError: booleans, complex numbers.
+
+    >>> import symgrad as sg
+    >>> sg.softmax(sg.asarray([1000.0, 1000.0]))
+    Tensor([0.5, 0.5])
+    """
+    wide = widened(x)
+    powers = np.exp(wide - peak_of(wide, axis))
+    return np.divide(powers, np.add.reduce(powers, axis=axis, keepdims=True)).astype(
+        x.dtype, copy=False
+    )
+
+
+def _log_softmax_vjp(ct: Any, y: Any, x: Any, *, axis: int) -> Any:
+    # ct - p * sum(ct), arranged so that 1 - p is never a difference of numbers close to 1.
+    ct = _wide(ct)
+    logs = log_softmax(_wide(x), axis=axis) if x.dtype == float16 else y
+    total = ops.sum(ct, axis=axis, keepdims=True)
+    return exp(logs) * (ct - total) - ct * expm1(logs)
+
+
+def _log_softmax_jvp(tangents: Any, y: Any, args: Any, attrs: Attrs) -> Any:
+    if tangents[0] is ZERO:
+        return ZERO
+    (x,), axis = args, attrs["axis"]
+    logs = log_softmax(_wide(x), axis=axis) if x.dtype == float16 else y
+    return _centred(_wide(tangents[0]), exp(logs), (axis,))
+
+
+@opaque(
+    type=_softmax_type("log_softmax"),
+    vjp=(_log_softmax_vjp,),
+    jvp=_log_softmax_jvp,
+    normalize=_axis_in_one_form("log_softmax"),
+    guard=_any_guard,
+    integers="float",
+)
+def log_softmax(x: Array, /, axis: int = -1) -> Array:
+    """``log(softmax(x))`` along an axis: ``x - logsumexp(x)``, without overflow.
+
+    Arguments and errors are those of ``softmax``.
+
+    >>> import symgrad as sg
+    >>> sg.log_softmax(sg.asarray([0.0, 1000.0]))
+    Tensor([-1000.,     0.])
+    """
+    wide = widened(x)
+    shifted = wide - peak_of(wide, axis)
+    return (shifted - log_total(shifted, axis)).astype(x.dtype, copy=False)

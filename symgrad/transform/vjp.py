@@ -1,0 +1,189 @@
+"""Reverse mode: appends cotangent symbols, from the outputs back to the inputs.
+
+One iterative walk over the active symbols in reverse topological order. What every rule would have to
+repeat is done here, once: skipping structural zeros, summing cotangents, un-broadcasting, casting
+back, conjugating, guarding branches that were not taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from symgrad.errors import GradientError, RuleMissing
+from symgrad.ir.op import ZERO, Nothing, ops
+from symgrad.ir.symbol import Origin, Symbol, building
+from symgrad.transform.activity import active_symbols, carries
+from symgrad.transform.guards import FREE, Guard, as_predicate, before, either, select
+from symgrad.types import TensorType, TupleType, is_bool, is_complex
+
+
+class _Cotangents:
+    """What has arrived at each symbol so far: contributions and their guards, per output."""
+
+    def __init__(self) -> None:
+        self.parts: dict[Symbol, list[tuple[int, Symbol, Guard]]] = {}
+
+    def add(self, symbol: Symbol, contribution: Any, guard: Guard, index: int = 0) -> None:
+        self.parts.setdefault(symbol, []).append((index, contribution, guard))
+
+    def take(self, symbol: Symbol) -> tuple[Any, Guard]:
+        """The sum of all contributions; for a tuple, one sum or ZERO per output."""
+        parts = self.parts[symbol]
+        kind: Any = symbol.type
+        if isinstance(kind, TupleType):
+            sums: list[Any] = [ZERO] * len(kind.items)
+            for index, ct, _ in parts:
+                sums[index] = ct if sums[index] is ZERO else sums[index] + ct
+            return tuple(sums), FREE
+        total = parts[0][1]
+        for _, ct, _ in parts[1:]:
+            total = total + ct
+        return total, either([guard for _, _, guard in parts])
+
+
+def pull_back(outputs: Sequence[Symbol], cts: Sequence[Any], inputs: Sequence[Symbol]) -> list[Any]:
+    """The cotangents of ``inputs``, given those of ``outputs``.
+
+    Args:
+        outputs: where the cotangents start.
+        cts: one symbol of the output's type each, or ZERO.
+        inputs: symbols anywhere below the outputs.
+
+    Returns:
+        per input a symbol of its type, or ZERO where no derivative path leads to it.
+
+    Raises:
+        RuleMissing: an op on the way has no derivative rule yet.
+    """
+    order = active_symbols(outputs, inputs)
+    active, wanted = set(order), set(inputs)
+    arrived = _Cotangents()
+    for output, ct in zip(outputs, cts, strict=True):
+        if ct is not ZERO and output in active:
+            arrived.add(output, ct, FREE)
+    results: dict[Symbol, Any] = {}
+    for symbol in reversed(order):
+        if symbol not in arrived.parts:
+            continue
+        building.origin = Origin(symbol, symbol.op.name)
+        ct, guard = arrived.take(symbol)
+        if symbol in wanted:
+            results[symbol] = ct
+        arrived.parts[symbol] = []
+        _spread(symbol, ct, guard, active, arrived)
+    building.origin = None
+    return [results.get(x, ZERO) for x in inputs]
+
+
+def _spread(
+    symbol: Symbol, ct: Any, guard: Guard, active: set[Symbol], arrived: _Cotangents
+) -> None:
+    """Hand the cotangent of one symbol on to its operands."""
+    op, args, attrs = symbol.op, symbol.args, symbol.attrs
+    kind: Any = symbol.type
+    y: Any = symbol
+    if isinstance(kind, TupleType):
+        y = tuple(ops.item(symbol, index=k) for k in range(len(kind.items)))
+    for i, arg in enumerate(args):
+        if arg not in active or not carries(arg):
+            continue
+        contribution = contribution_of(symbol, i, ct, y)
+        if isinstance(contribution, Nothing):
+            if contribution.kind == "todo":
+                raise RuleMissing(
+                    op.name, f"vjp not written yet: {contribution.reason}", site=str(symbol.site)
+                )
+            continue
+        if isinstance(contribution, tuple):
+            # The ct of one output of an op that has several.
+            index, part = cast("tuple[int, Symbol]", contribution)
+            arrived.add(arg, part, FREE, index)
+            continue
+        passed = before(op, i, guard, y, args, attrs)
+        if passed is not FREE or guard is not FREE:
+            factor = (
+                op.partials[i](y, *args, **attrs)
+                if op.partials and callable(op.partials[i])
+                else None
+            )
+            contribution = select(op, i, guard, factor, contribution)
+            passed = Guard(
+                *(p if p is None else unbroadcast_predicate(p, arg.type) for p in passed)
+            )
+        arrived.add(arg, fit(contribution, arg.type), passed)
+
+
+def contribution_of(symbol: Symbol, i: int, ct: Any, y: Any) -> Any:
+    """What the rule gives for operand ``i``: conjugated where the op is holomorphic."""
+    op = symbol.op
+    conjugate = op.holomorphic and _has_complex(symbol, i)
+    if not conjugate:
+        return op.vjp(i, ct, y, symbol.args, symbol.attrs)
+    ct = _conjugated(ct)
+    contribution = op.vjp(i, ct, y, symbol.args, symbol.attrs)
+    if isinstance(contribution, Nothing):
+        return contribution
+    if isinstance(contribution, tuple):
+        return contribution[0], ops.conj(contribution[1])
+    return ops.conj(contribution)
+
+
+def _conjugated(ct: Any) -> Any:
+    if isinstance(ct, tuple):
+        return tuple(c if c is ZERO else ops.conj(c) for c in cast("tuple[Any, ...]", ct))
+    return ops.conj(ct)
+
+
+def _has_complex(symbol: Symbol, i: int) -> bool:
+    kinds: list[Any] = [symbol.type, symbol.args[i].type]
+    for kind in kinds:
+        items: tuple[TensorType, ...] = kind.items if isinstance(kind, TupleType) else (kind,)
+        if any(is_complex(item.dtype) for item in items):
+            return True
+    return False
+
+
+def fit(ct: Any, kind: TensorType) -> Symbol:
+    """A contribution in the operand's type: un-broadcast, and cast back."""
+    if not isinstance(ct, Symbol):
+        raise GradientError("vjp", "a rule gave no symbol", got=repr(ct))
+    if ct.shape != kind.shape:
+        ct = unbroadcast(ct, kind)
+    if ct.dtype != kind.dtype:
+        if is_complex(ct.dtype) and not is_complex(kind.dtype):
+            ct = ops.real(ct)
+        if ct.dtype != kind.dtype:
+            ct = ops.astype(ct, kind.dtype)
+    return ct
+
+
+def unbroadcast(ct: Symbol, kind: TensorType) -> Symbol:
+    """Sum over the axes along which the operand was broadcast.
+
+    A named dimension is never 1 by surprise, so which axes these are is known while building.
+    """
+    extra = ct.ndim - kind.ndim
+    kept = tuple(
+        axis + extra
+        for axis, size in enumerate(kind.shape)
+        if size == 1 and ct.shape[axis + extra] != 1
+    )
+    axes = (*range(extra), *kept)
+    if axes:
+        ct = ops.sum(ct, axis=axes, keepdims=True) if kept else ops.sum(ct, axis=axes)
+        if kept and extra:
+            ct = ops.reshape(ct, kind.shape)
+    if ct.shape != kind.shape:
+        # Equal by a recorded constraint, under another name.
+        ct = ops.broadcast_to(ct, kind.shape)
+    return ct
+
+
+def unbroadcast_predicate(predicate: Symbol, kind: TensorType) -> Symbol:
+    """The same for a guard: it holds where any of the copies' guards does."""
+    if predicate.shape == kind.shape:
+        return predicate
+    if len(predicate.shape) < kind.ndim or not is_bool(predicate.dtype):
+        return ops.broadcast_to(as_predicate(predicate), kind.shape)
+    return as_predicate(unbroadcast(predicate, kind))

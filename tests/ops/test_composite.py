@@ -1,0 +1,363 @@
+"""Clip, softmax and losses: numpy and closed forms are the oracles, finite differences for slopes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad.errors import ArgumentError, DTypeError, ShapeError
+from tests.ops.finite_differences import check_derivatives
+from tests.ops.front_ends import check_everywhere
+
+RNG = np.random.default_rng(9)
+INF, NAN = math.inf, math.nan
+
+
+def gradient(function: Callable[..., Any], *arrays: Any, ct: Any = None) -> Any:
+    inputs = [sg.placeholder(f"x{k}", np.shape(a), np.asarray(a).dtype) for k, a in enumerate(arrays)]
+    gradients = sg.grad(function(*inputs), inputs, grad_outputs=ct)
+    found = sg.evaluate(list(gradients), dict(zip(inputs, arrays, strict=True)))
+    return found[0] if len(found) == 1 else found
+
+
+# --- clip ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int64", "uint8"])
+@pytest.mark.parametrize(("low", "high"), [(1, 3), (1, None), (None, 3), (None, None), (3, 1)])
+def test_clip(dtype: str, low: int | None, high: int | None) -> None:
+    x = np.array([0, 1, 2, 3, 4], dtype)
+    expected = x if low is None and high is None else np.clip(x, low, high)
+    check_everywhere(lambda x: sg.clip(x, low, high), expected, x)
+    arrays = [None if b is None else np.asarray(b, dtype) for b in (low, high)]
+    check_everywhere(lambda x: sg.clip(x, *arrays), expected, x)
+
+
+def test_clip_of_integers_by_floats() -> None:
+    x = np.array([0, 1, 2])
+    check_everywhere(lambda x: sg.clip(x, 0.5, 1.5), np.array([0.5, 1.0, 1.5]), x)
+    check_everywhere(lambda x: sg.clip(x, max=1.5), np.array([0.0, 1.0, 1.5]), x)
+
+
+def test_clip_by_bounds_outside_an_integer_type() -> None:
+    x = np.array([0, 200], np.uint8)
+    check_everywhere(lambda x: sg.clip(x, -5, 300), x, x)
+    check_everywhere(lambda x: sg.clip(x, -5, 100), np.array([0, 100], np.uint8), x)
+    with pytest.raises(DTypeError, match="300 does not fit uint8"):
+        sg.clip(x, 300)
+
+
+def test_clip_specials() -> None:
+    x = np.array([NAN, INF, -INF])
+    check_everywhere(lambda x: sg.clip(x, 0.0, 1.0), np.array([NAN, 1.0, 0.0]), x)
+    check_everywhere(lambda x: sg.clip(x, 0.0), np.array([NAN, INF, 0.0]), x)
+    for x in (np.zeros(3, complex), np.zeros(3, bool)):
+        with pytest.raises(DTypeError, match="clip"):
+            sg.clip(x, 0.0, 1.0)
+
+
+def test_slopes_of_clip() -> None:
+    x = np.array([0.5, -2.0, 3.0, 0.0, 1.0])
+    inside = [1.0, 0.0, 0.0, 0.0, 0.0]
+    np.testing.assert_array_equal(gradient(lambda x: sg.sum(sg.clip(x, 0.0, 1.0)), x), inside)
+    np.testing.assert_array_equal(gradient(lambda x: sg.sum(sg.clip(x, max=1.0)), x), [1, 1, 0, 1, 0])
+    low, high = np.zeros(5), np.ones(5)
+    by_x, by_low, by_high = gradient(lambda *a: sg.sum(sg.clip(*a)), x, low, high)
+    np.testing.assert_array_equal(by_x, [1.0, 0.0, 0.0, 0.5, 0.5])
+    np.testing.assert_array_equal(by_low, [0.0, 1.0, 0.0, 0.5, 0.0])
+    np.testing.assert_array_equal(by_high, [0.0, 0.0, 1.0, 0.0, 0.5])
+
+
+def test_clip_guards_what_it_cut() -> None:
+    g = gradient(lambda x: sg.sum(sg.clip(sg.sqrt(x), 1.0, 3.0)), np.array([0.0, 4.0]))
+    np.testing.assert_array_equal(g, [0.0, 0.25])
+
+
+# --- softmax ------------------------------------------------------------------------------------------
+
+
+def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return e / np.sum(e, axis=axis, keepdims=True)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("shape", [(3, 4), (1, 4), (3, 1), (2, 3, 2)])
+def test_softmax(shape: tuple[int, ...], axis: int) -> None:
+    x = 3 * RNG.normal(size=shape)
+    check_everywhere(lambda x: sg.softmax(x, axis=axis), softmax(x, axis), x, rtol=1e-14)
+    check_everywhere(lambda x: sg.log_softmax(x, axis), np.log(softmax(x, axis)), x, rtol=1e-12, atol=1e-15)
+    check_derivatives(lambda x: sg.softmax(x, axis=axis), x)
+    check_derivatives(lambda x: sg.log_softmax(x, axis=axis), x)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_softmax_of_narrow_types(dtype: str) -> None:
+    x = RNG.normal(size=(3, 5)).astype(dtype)
+    eps = float(np.finfo(dtype).eps)
+    wide = x.astype(float)
+    check_everywhere(sg.softmax, softmax(wide).astype(dtype), x, rtol=4 * eps)
+    check_everywhere(sg.log_softmax, np.log(softmax(wide)).astype(dtype), x, rtol=4 * eps)
+    ct = RNG.normal(size=(3, 5)).astype(dtype)
+    for op in (sg.softmax, sg.log_softmax):
+        g = gradient(op, x, ct=ct)
+        assert g.dtype == dtype
+        np.testing.assert_allclose(g, gradient(op, wide, ct=ct.astype(float)), rtol=20 * eps, atol=8 * eps)
+
+
+def test_softmax_of_nothing_and_of_integers() -> None:
+    for op in (sg.softmax, sg.log_softmax):
+        check_everywhere(op, np.zeros((3, 0)), np.zeros((3, 0)))
+        assert gradient(lambda x, op=op: sg.sum(op(x)), np.zeros((3, 0))).shape == (3, 0)
+        assert np.asarray(op(np.array([1, 2]))).dtype == np.float64
+        with pytest.raises(ShapeError, match="softmax: axis out of range"):
+            op(np.array(1.0))
+        with pytest.raises(DTypeError, match="softmax"):
+            op(np.zeros(2, complex))
+
+
+def test_softmax_specials() -> None:
+    with np.errstate(all="ignore"):
+        check_everywhere(sg.softmax, np.array([0.0, 1.0]), np.array([-INF, 1.0]))
+        check_everywhere(sg.log_softmax, np.array([-INF, 0.0]), np.array([-INF, 1.0]))
+        check_everywhere(sg.softmax, np.array([NAN, NAN]), np.array([NAN, 1.0]))
+        check_everywhere(sg.softmax, np.array([NAN, NAN]), np.array([-INF, -INF]))
+    np.testing.assert_allclose(gradient(sg.log_softmax, np.array([-INF, 1.0, 1.0]), ct=[0.0, 1.0, 0.0]), [0, 0.5, -0.5])
+
+
+def test_small_components_survive() -> None:
+    x = np.array([38.0, 0.0])
+    s = math.exp(-38.0) / (1 + math.exp(-38.0)) ** 2
+    p = math.exp(-38.0) / (1 + math.exp(-38.0))
+    np.testing.assert_allclose(gradient(sg.softmax, x, ct=[1.0, 0.0]), [s, -s], rtol=1e-14)
+    np.testing.assert_allclose(gradient(sg.softmax, x, ct=[0.0, 1.0]), [-s, s], rtol=1e-14)
+    np.testing.assert_allclose(gradient(sg.log_softmax, x, ct=[1.0, 0.0]), [p, -p], rtol=1e-14)
+    loss = lambda x: sg.cross_entropy(x, np.array(0))  # noqa: E731
+    assert float(loss(x)) == pytest.approx(p, rel=1e-14)
+    np.testing.assert_allclose(gradient(loss, x), [-p, p], rtol=1e-14)
+    symbol = sg.placeholder("x", (2,))
+    (slope,) = sg.grad(loss(symbol), symbol)
+    rows = [sg.grad(slope[k], symbol)[0] for k in range(2)]
+    hessian = sg.evaluate(rows, {symbol: x})
+    np.testing.assert_allclose(hessian, [[s, -s], [-s, s]], rtol=1e-13)
+
+
+def test_forward_mode_keeps_small_components() -> None:
+    t = sg.placeholder("t")
+    zero = sg.constant(0.0)
+    s = math.exp(-38.0) / (1 + math.exp(-38.0)) ** 2
+    for op in (sg.softmax, sg.log_softmax):
+        y = op(sg.stack([t, zero]))
+        (dy,) = sg.jvp(y[0], [t], [sg.constant(1.0)])
+        expected = s if op is sg.softmax else s * (1 + math.exp(-38.0))
+        assert float(sg.evaluate(dy, {t: 38.0})) == pytest.approx(expected, rel=1e-12)
+
+
+def test_half_precision_counts_beyond_its_range() -> None:
+    n = 70001
+    x = np.zeros(n, np.float16)
+    x[0] = 1.0
+    g = gradient(lambda x: sg.sum(sg.log_softmax(x)), x)
+    z = n - 1 + math.e
+    assert g.dtype == np.float16
+    assert g[0] == pytest.approx(1 - n * math.e / z, rel=2e-3)
+    np.testing.assert_allclose(g[1:], np.full(n - 1, 1 - n / z), rtol=0.1)
+
+
+def test_guards_pass_softmax() -> None:
+    def f(x: Any) -> Any:
+        rows = sg.softmax(sg.log(x), axis=1)
+        return sg.sum(sg.where(x[:, :1] > 0.0, rows, 0.0)[:, 0])
+
+    g = gradient(f, np.array([[1.0, 3.0], [0.0, 0.0]]))
+    np.testing.assert_allclose(g, [[3 / 16, -1 / 16], [0.0, 0.0]])
+
+
+# --- closeness ------------------------------------------------------------------------------------------
+
+
+def test_isclose() -> None:
+    a = np.array([1.0, 1.0, INF, INF, NAN, 0.0, 1.0])
+    b = np.array([1.0 + 1e-7, 1.1, INF, -INF, NAN, 1e-9, INF])
+    for equal_nan in (False, True):
+        expected = np.isclose(a, b, equal_nan=equal_nan)
+        check_everywhere(lambda a, b, e=equal_nan: sg.isclose(a, b, equal_nan=e), expected, a, b)
+    assert bool(sg.allclose(a[:1], b[:1]))
+    assert not bool(sg.allclose(a, b))
+    assert bool(sg.allclose(np.array([True]), np.array([True])))
+
+
+# --- losses -----------------------------------------------------------------------------------------------
+
+
+def reference(
+    logits: np.ndarray,
+    targets: np.ndarray,
+    weight: np.ndarray | None = None,
+    ignore: int = -100,
+    reduction: str = "mean",
+    smoothing: float = 0.0,
+) -> np.ndarray:
+    """The conventions of PyTorch, spelled out element by element."""
+    classes = logits.shape[0] if logits.ndim == 1 else logits.shape[1]
+    axis = 0 if logits.ndim == 1 else 1
+    logs = np.moveaxis(np.log(softmax(logits, axis)), axis, -1).reshape(-1, classes)
+    w = np.ones(classes) if weight is None else weight
+    shape = (*logits.shape[:axis], *logits.shape[axis + 1 :])
+    if targets.dtype.kind == "f":
+        t = np.moveaxis(targets, axis, -1).reshape(-1, classes)
+        t = t * (1 - smoothing) + smoothing / classes
+        losses = np.array([-np.sum(w * ti * li) for ti, li in zip(t, logs, strict=True)])
+        total = len(losses)
+    else:
+        losses, total = [], 0.0
+        for label, row in zip(targets.reshape(-1), logs, strict=True):
+            if label == ignore:
+                losses.append(0.0)
+                continue
+            total += w[label]
+            losses.append(-(1 - smoothing) * w[label] * row[label] - smoothing / classes * np.sum(w * row))
+        losses = np.array(losses)
+    if reduction == "none":
+        return losses.reshape(shape)
+    return np.sum(losses) / total if reduction == "mean" else np.sum(losses)
+
+
+CASES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((4,), ()), ((5, 4), (5,)), ((2, 4, 3), (2, 3)), ((2, 4, 1, 3), (2, 1, 3))]
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("shape", "target_shape"), CASES)
+def test_cross_entropy_of_classes(
+    shape: tuple[int, ...], target_shape: tuple[int, ...], weighted: bool, smoothing: float, reduction: str
+) -> None:
+    logits, targets = RNG.normal(size=shape), RNG.integers(0, 4, target_shape)
+    if target_shape and target_shape[0] > 1:
+        targets.flat[1] = -100
+    weight = np.array([0.5, 1.0, 2.0, 0.25]) if weighted else None
+    expected = reference(logits, targets, weight, -100, reduction, smoothing)
+    loss = lambda x: sg.cross_entropy(  # noqa: E731
+        x, targets, weight, reduction=reduction, label_smoothing=smoothing
+    )
+    check_everywhere(loss, np.asarray(expected), logits, rtol=1e-12, named=False)
+    check_derivatives(loss, logits)
+    if not smoothing:
+        logs = lambda x: sg.log_softmax(x, axis=0 if x.ndim == 1 else 1)  # noqa: E731
+        nll = sg.nll_loss(logs(sg.asarray(logits)), targets, weight, reduction=reduction)
+        np.testing.assert_allclose(np.asarray(nll), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shape", [(4,), (5, 4), (2, 4, 3)])
+def test_cross_entropy_of_probabilities(
+    shape: tuple[int, ...], weighted: bool, smoothing: float, reduction: str
+) -> None:
+    logits = RNG.normal(size=shape)
+    targets = softmax(RNG.normal(size=shape), 0 if len(shape) == 1 else 1)
+    weight = np.array([0.5, 1.0, 2.0, 0.25]) if weighted else None
+    expected = reference(logits, targets, weight, -100, reduction, smoothing)
+    loss = lambda x, t: sg.cross_entropy(  # noqa: E731
+        x, t, weight, reduction=reduction, label_smoothing=smoothing
+    )
+    check_everywhere(loss, np.asarray(expected), logits, targets, rtol=1e-12, named=False)
+    check_derivatives(loss, logits, targets)
+
+
+def test_cross_entropy_with_named_sizes() -> None:
+    x, t = sg.placeholder("x", ("n", "c")), sg.placeholder("t", ("n",), "int64")
+    loss = sg.cross_entropy(x, t, label_smoothing=0.1)
+    (g,) = sg.grad(loss, x)
+    logits, targets = RNG.normal(size=(3, 4)), np.array([0, 3, 1])
+    value, slope = sg.evaluate([loss, g], {x: logits, t: targets})
+    assert float(value) == pytest.approx(float(reference(logits, targets, smoothing=0.1)))
+    fixed = gradient(lambda x: sg.cross_entropy(x, targets, label_smoothing=0.1), logits)
+    np.testing.assert_allclose(slope, fixed, rtol=1e-13)
+
+
+def test_gradient_of_cross_entropy_is_softmax_less_one() -> None:
+    logits, targets = RNG.normal(size=(5, 4)), np.array([0, 1, 2, 3, 3])
+    g = gradient(lambda x: sg.cross_entropy(x, targets), logits)
+    np.testing.assert_allclose(g, (softmax(logits) - np.eye(4)[targets]) / 5, rtol=1e-12)
+    g = gradient(lambda x: sg.cross_entropy(x, targets, ignore_index=3), logits)
+    expected = (softmax(logits) - np.eye(4)[targets]) / 3
+    expected[3:] = 0.0
+    np.testing.assert_allclose(g, expected, rtol=1e-12)
+
+
+def test_all_targets_ignored() -> None:
+    with np.errstate(all="ignore"):
+        assert math.isnan(float(sg.cross_entropy(np.ones((2, 3)), np.array([-100, -100]))))
+
+
+def test_cross_entropy_far_out() -> None:
+    x = np.array([[-4800.0, 4900.0]])
+    y = np.array([[0.2, 0.8]])
+    assert float(sg.cross_entropy(x, y)) == pytest.approx(0.2 * 9700.0)
+    np.testing.assert_allclose(gradient(lambda x: sg.cross_entropy(x, y), x), [[-0.2, 0.2]])
+
+
+def test_half_precision_losses() -> None:
+    x = RNG.normal(size=(5, 4)).astype(np.float16)
+    loss = sg.cross_entropy(x, np.array([0, 1, 2, 3, 3]))
+    assert np.asarray(loss).dtype == np.float16
+    assert gradient(lambda x: sg.cross_entropy(x, np.array([0, 1, 2, 3, 3])), x).dtype == np.float16
+
+
+def test_targets_that_do_not_fit() -> None:
+    x = np.ones((2, 3))
+    with pytest.raises(ShapeError, match=r"cross_entropy: targets has another shape than .*: expected \(2,\), got \(3,\)"):
+        sg.cross_entropy(x, np.array([0, 1, 2]))
+    with pytest.raises(ShapeError, match=r"expected \(2, 3\), got \(2, 1\)"):
+        sg.cross_entropy(x, np.ones((2, 1)))
+    with pytest.raises(ShapeError, match="weight has another shape"):
+        sg.cross_entropy(x, np.array([0, 1]), np.ones(2))
+    with pytest.raises(ShapeError, match="there is no axis of classes"):
+        sg.cross_entropy(np.array(1.0), np.array(0))
+    with pytest.raises(DTypeError, match="element type of targets: expected integer, got bool"):
+        sg.cross_entropy(x, np.array([True, False]))
+    with pytest.raises(DTypeError, match="nll_loss: element type of targets"):
+        sg.nll_loss(x, np.array([0.0, 1.0]))
+    with pytest.raises(IndexError):
+        sg.cross_entropy(x, np.array([0, 3]))
+    with pytest.raises(ArgumentError, match="unknown reduction: expected 'mean', 'sum' or 'none', got 'avg'"):
+        sg.cross_entropy(x, np.array([0, 1]), reduction="avg")
+    with pytest.raises(ArgumentError, match="label_smoothing is out of range"):
+        sg.cross_entropy(x, np.array([0, 1]), label_smoothing=1.5)
+
+
+def test_mse_loss() -> None:
+    x, y = RNG.normal(size=(3, 2)), RNG.normal(size=(3, 2))
+    check_everywhere(sg.mse_loss, np.mean((x - y) ** 2), x, y, rtol=1e-14)
+    check_everywhere(lambda x, y: sg.mse_loss(x, y, reduction="sum"), np.sum((x - y) ** 2), x, y, rtol=1e-14)
+    check_everywhere(lambda x, y: sg.mse_loss(x, y, reduction="none"), (x - y) ** 2, x, y)
+    check_derivatives(sg.mse_loss, x, y)
+    with pytest.raises(ShapeError, match="mse_loss: target has another shape than prediction"):
+        sg.mse_loss(np.ones((2, 1)), np.ones(2))
+    with pytest.raises(ShapeError, match="mse_loss"):
+        sg.mse_loss(sg.placeholder("x", ("n", 1)), sg.placeholder("y", (1, 1)))
+
+
+def test_binary_cross_entropy() -> None:
+    x, t = 3 * RNG.normal(size=(4, 2)), RNG.uniform(size=(4, 2))
+    p = 1 / (1 + np.exp(-x))
+    expected = -(t * np.log(p) + (1 - t) * np.log(1 - p))
+    loss = sg.binary_cross_entropy_with_logits
+    check_everywhere(loss, np.mean(expected), x, t, rtol=1e-13)
+    check_everywhere(lambda x, t: loss(x, t, reduction="none"), expected, x, t, rtol=1e-12)
+    weight, factor = np.array([0.5, 2.0]), np.array([3.0, 1.0])
+    weighted = -weight * (factor * t * np.log(p) + (1 - t) * np.log(1 - p))
+    check_everywhere(lambda x, t: loss(x, t, weight, pos_weight=factor), np.mean(weighted), x, t, rtol=1e-13)
+    check_derivatives(loss, x, t)
+    g = gradient(lambda x: loss(x, np.array([1.0, 0.0]), reduction="sum"), np.array([50.0, -50.0]))
+    np.testing.assert_allclose(g, [-math.exp(-50), math.exp(-50)], rtol=1e-14)
+    with pytest.raises(ShapeError, match="targets has another shape than logits"):
+        loss(x, t[:, 0])
