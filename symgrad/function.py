@@ -3,43 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-
-from numpy.typing import NDArray
 
 from symgrad.backends import find_backend
 from symgrad.backends.base import Backend, Program
 from symgrad.backends.feeds import Feeds
-from symgrad.backends.numpy.interpreter import interpret, row_major
+from symgrad.backends.numpy.interpreter import interpret
+from symgrad.backends.state import State
 from symgrad.errors import ArgumentError, DTypeError, FeedError, ShapeError, SymgradError
 from symgrad.ir.graph import Graph
 from symgrad.ir.late import late
-from symgrad.ir.storage import Storage
 from symgrad.ir.symbol import PLACEHOLDER, VARIABLE, Symbol
 from symgrad.ir.walk import reachable
 from symgrad.pipeline import optimize
 from symgrad.types import TensorType
-
-
-class _Locks:
-    """The locks of several storages, taken together.
-
-    Always in one order, so that two functions never wait for each other.
-    """
-
-    __slots__ = ("_locks",)
-
-    def __init__(self, storages: Iterable[Storage]) -> None:
-        self._locks = [storage.lock for storage in sorted(storages, key=id)]
-
-    def __enter__(self) -> None:
-        for lock in self._locks:
-            lock.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        for lock in self._locks:
-            lock.release()
 
 
 class Function:
@@ -55,15 +33,13 @@ class Function:
         "_feeds",
         "_graph",
         "_inputs",
-        "_locks",
         "_optimized",
         "_outputs",
         "_program",
-        "_reads",
         "_run",
+        "_state",
         "_stateful",
         "_updates",
-        "_writes",
     )
 
     def __init__(
@@ -84,10 +60,11 @@ class Function:
         self._program: Program = backend.compile(self._optimized, positions, bare=bare)
         self._run: Callable[..., tuple[Any, ...]] = self._program.run
         self._feeds = Feeds(graph.inputs, graph.constraints)
-        self._reads: tuple[Storage, ...] = tuple([v.payload for v in self._program.variables])
-        self._writes: tuple[Storage, ...] = tuple([v.payload for v in updates])
-        self._stateful = bool(self._reads or self._writes)
-        self._locks = _Locks({*self._reads, *self._writes})
+        self._state = State(
+            [variable.payload for variable in self._program.variables],
+            [variable.payload for variable in updates],
+        )
+        self._stateful = bool(self._state)
 
     @property
     def inputs(self) -> tuple[Symbol, ...]:
@@ -151,21 +128,9 @@ class Function:
 
     def _advance(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
         """Run with the variables' values, then store the new ones, all or none."""
-        results = self._run(*arrays, *self._snapshot())
-        if not self._writes:
-            return results
-        new = [row_major(array) for array in results[self._count :]]
-        with self._locks:
-            for storage, array in zip(self._writes, new, strict=True):
-                storage.replace(array)
+        results = self._run(*arrays, *self._state.read())
+        self._state.commit(results[self._count :])
         return results
-
-    def _snapshot(self) -> list[NDArray[Any]]:
-        """The variables' values at one moment: after a commit of others, or before it."""
-        if len(self._reads) == 1:
-            return [row_major(self._reads[0].array)]
-        with self._locks:
-            return [row_major(storage.array) for storage in self._reads]
 
     def _annotate(self, error: Exception) -> None:
         """Say which symbol was being computed."""
@@ -342,7 +307,7 @@ def _resolved(outputs: Sequence[Symbol], feeds: Mapping[Any, Any]) -> dict[Symbo
     for key, value in feeds.items():
         symbol = _named(key, placeholders) if isinstance(key, str) else _as_symbol(key)
         if symbol in given:
-            raise FeedError("evaluate", f"placeholder {key!r} is given twice")
+            raise FeedError("evaluate", f"placeholder {symbol.name!r} is given twice")
         given[symbol] = value
     return given
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import symgrad as sg
 
+import symgrad as sg
 from symgrad.backends import find_backend
 from symgrad.errors import ArgumentError, DTypeError, FeedError, ShapeError, SymgradError
 from symgrad.function import evaluate, function
@@ -24,7 +24,7 @@ HERE = re.escape("test_function.py:") + r"\d+"
 
 def refusal(kind: type[SymgradError], call: Callable[[], Any]) -> str:
     """The message of an error of exactly this kind, with line numbers as ``N``."""
-    with pytest.raises(kind) as caught:  # noqa: PT011
+    with pytest.raises(kind) as caught:
         call()
     assert type(caught.value) is kind
     return re.sub(HERE, "test_function.py:N", str(caught.value))
@@ -81,7 +81,10 @@ class TestCalling:
         assert function(x, y, level="none").optimized.symbols == Graph(x, y).symbols
 
     def test_views_on_the_function(self) -> None:
-        x, w = sg.placeholder("x", ("n", 3), "float32"), sg.variable(np.ones(3, np.float32), name="w")
+        x, w = (
+            sg.placeholder("x", ("n", 3), "float32"),
+            sg.variable(np.ones(3, np.float32), name="w"),
+        )
         f = function(x, [x * w * 1.0], {w: w + 1.0})
         assert repr(f) == "<function (x: f32[n, 3]) -> [f32[n, 3]], updates w>"
         assert f.inputs == (x,)
@@ -235,12 +238,13 @@ class TestFeeds:
         f = function([x, y], [x, y])
         assert f(np.ones(7), np.ones((6, 2)))[0].shape == (7,)
         assert refusal(ShapeError, lambda: f(np.ones(6), np.ones((6, 2)))) == (
-            "input 'x': shape does not fit on axis 0: expected f64[2*n + 1] with m = 2 "
-            "(axis 1 of 'y'), got shape (6,); created at test_function.py:N"
-        ).replace(" with m = 2 (axis 1 of 'y')", "")
+            "input 'x': shape does not fit on axis 0: expected f64[2*n + 1], got shape (6,); "
+            "created at test_function.py:N"
+        )
         assert refusal(ShapeError, lambda: f(np.ones(7), np.ones((5, 2)))) == (
             "input 'y': shape does not fit on axis 0: expected f64[m*n, m] with m = 2 "
-            "(axis 1 of 'y'), n = 3 (axis 0 of 'x'), got shape (5, 2); created at test_function.py:N"
+            "(axis 1 of 'y'), n = 3 (axis 0 of 'x'), got shape (5, 2); "
+            "created at test_function.py:N"
         )
         z = sg.placeholder("z", ("a*b",))
         assert "the size of axis 0 does not follow" in refusal(
@@ -267,7 +271,8 @@ class TestFeeds:
         total = sg.sum(x)
         n = x.shape[0]
         assert refusal(ShapeError, lambda: function(total, total * n)) == (
-            "function: no size n follows from the inputs: expected an input with an axis that is just n"
+            "function: no size n follows from the inputs: "
+            "expected an input with an axis that is just n"
         )
 
 
@@ -494,17 +499,20 @@ class TestSize:
 
     @pytest.mark.timing
     def test_two_hundred_thousand_ops(self) -> None:
-        times: list[float] = []
-        for length in (100_000, 200_000):
+        x, y = self.chain(200_000)
+        compiled = function(x, y, level="none")
+        assert float(compiled(0.5)) == float(evaluate(y, {x: 0.5}, level="none"))
+
+    @pytest.mark.timing
+    def test_compiling_takes_linear_time(self) -> None:
+        def seconds(length: int) -> float:
             x, y = self.chain(length)
             start = time.perf_counter()
             compiled = function(x, y, level="none")
-            times.append(time.perf_counter() - start)
-            assert abs(float(compiled(0.5))) < 1.0
-        assert len(compiled.graph.symbols) > 200_000 - 10
-        assert times[1] < 3 * times[0]
-        assert compiled.source.count("\n") > 200_000
-        assert float(evaluate(y, {x: 0.5}, level="none")) == float(compiled(0.5))
+            assert compiled.source.count("\n") > length
+            return time.perf_counter() - start
+
+        assert min(seconds(20_000) / seconds(10_000) for _ in range(3)) < 2.3
 
     def test_many_inputs_and_outputs(self) -> None:
         inputs = [sg.placeholder(f"x{k}") for k in range(500)]

@@ -19,7 +19,7 @@ from symgrad.ir.site import here
 from symgrad.ir.storage import Storage
 from symgrad.ir.symbol import Symbol, constant, float_of, weak_dtype
 from symgrad.ops.creation import require_cpu, values_of
-from symgrad.types import Dim, TensorType, is_inexact, take_constraints
+from symgrad.types import Dim, TensorType, TupleType, is_inexact, take_constraints
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -99,7 +99,10 @@ class Tensor(Operators):
         namespace = sys.modules[_PACKAGE]
         if api_version not in (None, *_API_VERSIONS):
             raise ArgumentError(
-                "__array_namespace__", "unknown version", expected=_API_VERSIONS[-1], got=api_version
+                "__array_namespace__",
+                "unknown version",
+                expected=_API_VERSIONS[-1],
+                got=api_version,
             )
         return namespace
 
@@ -119,7 +122,9 @@ class Tensor(Operators):
     def _single(self, what: str) -> NDArray[Any]:
         array = self.storage.array
         if array.size != 1:
-            raise ShapeError(what, "only one element is a number", expected="1 element", got=self.type)
+            raise ShapeError(
+                what, "only one element is a number", expected="1 element", got=self.type
+            )
         return array
 
     def __bool__(self) -> bool:
@@ -137,13 +142,21 @@ class Tensor(Operators):
     def __index__(self) -> int:
         value = self._single("index").item()
         if type(value) is not int:
-            raise DTypeError("index", "an index is an integer", expected="an integer", got=self.type)
+            raise DTypeError(
+                "index", "an index is an integer", expected="an integer", got=self.type
+            )
         return value
 
     def _real(self, what: str) -> Any:
         array = self._single(what)
         if array.dtype.kind == "c":
-            raise DTypeError(what, "a complex number", expected="a real one", got=self.type, hint="take sg.real or sg.abs")
+            raise DTypeError(
+                what,
+                "a complex number",
+                expected="a real one",
+                got=self.type,
+                hint="take sg.real or sg.abs",
+            )
         return array.item()
 
     # sequences ----------------------------------------------------------------------------------
@@ -160,7 +173,7 @@ class Tensor(Operators):
         return bool(np.any(np.equal(self.storage.array, np.asarray(item))))
 
 
-_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
 class Pack(tuple[Any, ...]):
@@ -196,13 +209,19 @@ def _as_floats(values: list[Any]) -> list[Any]:
     return [v if is_inexact(v.dtype) else v.astype(dtype) for v in values]
 
 
+def _type_of(value: Any) -> Any:
+    if isinstance(value, Pack):
+        return TupleType(TensorType(v.shape, v.dtype) for v in value)
+    return TensorType(value.shape, value.dtype)
+
+
 def compute(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
     """What the op's kernel gives, after all checks that a symbol would make."""
     weak = weak_dtype(op, operands)
     values = [_value(op, operand, weak) for operand in operands]
     if op.integers == "float":
         values = _as_floats(values)
-    types: list[Any] = [TensorType(v.shape, v.dtype) for v in values]
+    types: list[Any] = [_type_of(v) for v in values]
     if op.normalize is not None:
         attrs = op.normalize(types, attrs)
     op.infer(types, attrs)
@@ -215,7 +234,8 @@ def apply_eager(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
     if any(type(operand) is Dim for operand in operands):
         return FRONT_ENDS.by_rank[SYMBOL_RANK](op, operands, attrs)
     try:
-        return as_tensor(compute(op, operands, attrs))
+        result = compute(op, operands, attrs)
+        return Pack(result) if isinstance(result, tuple) else as_tensor(result)
     except SymgradError as error:
         take_constraints()
         if error.site is None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from symgrad.errors import ArgumentError, SymgradError
 from symgrad.ir.late import late
+from symgrad.ir.site import here
 from symgrad.types import Dim, TensorType, as_dtype
 
 Attrs = dict[str, Any]
@@ -55,6 +56,7 @@ class Parameter:
     role: str  # "operand" | "optional" | "sequence" | "attribute"
     default: Any
     keyword_only: bool
+    positional_only: bool
 
     @property
     def is_operand(self) -> bool:
@@ -88,6 +90,7 @@ class Signature:
                 _ROLES.get(str(p.annotation), "attribute"),
                 p.default,
                 p.kind is inspect.Parameter.KEYWORD_ONLY,
+                p.kind is inspect.Parameter.POSITIONAL_ONLY,
             )
             for p in signature.parameters.values()
         )
@@ -308,7 +311,12 @@ class Composite:
         operands = self.signature.operands
         for name in kwargs.keys() & operands:
             kwargs[name] = _as_tensor(kwargs[name])
-        return self.body(*lifted, **kwargs)
+        try:
+            return self.body(*lifted, **kwargs)
+        except SymgradError as error:
+            if error.site is None:
+                error.site = str(here())
+            raise
 
     def __repr__(self) -> str:
         return f"<composite {self.name}{self.signature.text}>"
@@ -342,6 +350,13 @@ def register(op: Op) -> Op:
     """Enter an op into the registry; its name must be new."""
     if op.name in OPS or op.name in COMPOSITES:
         raise SymgradError(op.name, "an op of this name is registered already")
+    for p in op.signature.parameters:
+        if p.positional_only and not p.is_operand:
+            raise SymgradError(
+                op.name,
+                f"attribute {p.name!r} is positional-only",
+                hint="kernels get attributes by name: move it behind the slash",
+            )
     OPS[op.name] = op
     return op
 

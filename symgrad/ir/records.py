@@ -74,7 +74,7 @@ class Record:
 def derived_symbols(graph: Graph) -> list[Symbol]:
     """The symbols that the differentiator made from the graph's inputs and variables.
 
-    What is made of constants alone is shared with every other graph: who made it first says nothing.
+    What is made of constants alone is shared with all other graphs: who made it first says nothing.
     """
     border = {symbol for symbol in graph.inputs if symbol.op is not CONSTANT}
     own = set(border)

@@ -182,6 +182,12 @@ class Symbol(Operators):
         """
         return late.evaluate(self, feeds, **options)
 
+    def __copy__(self) -> Symbol:
+        return self  # immutable, and equal only to itself
+
+    def __deepcopy__(self, memo: Any) -> Symbol:
+        return self
+
     def __repr__(self) -> str:
         label = f" {self.name!r}" if self.name else ""
         return f"<{self.op.name}{label}: {self.type}>"
@@ -521,7 +527,7 @@ def _as_floats(args: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
         return args
     dtype = float_of(a.dtype for a in args)
     return tuple(
-        a if is_inexact(a.dtype) else build(OPS["astype"], (a,), {"dtype": dtype}) for a in args
+        a if is_inexact(a.dtype) else OPS["astype"](a, dtype) for a in args
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from symgrad.errors import ArgumentError
 from symgrad.ir.op import ZERO, Attrs, ops
+from symgrad.ops.blocks import in_blocks
 from symgrad.ops.erf_kernels import erf_values, erfc_values, normal_cdf_values
 from symgrad.ops.families import Array, elementwise
 from symgrad.ops.scalar import astype, exp, log, sigmoid, square, where
@@ -156,7 +157,7 @@ def erf(x: Array, /) -> Array:
     >>> round(float(sg.erf(0.5)), 12)
     0.520499877813
     """
-    return erf_values(np.asarray(x, np.float64)).astype(x.dtype, copy=False)
+    return in_blocks(erf_values, x)
 
 
 @elementwise(partials=lambda y, x: -_ERF_SLOPE * exp(-square(x)), takes="floating", warns=False)
@@ -165,9 +166,9 @@ def erfc(x: Array, /) -> Array:
 
     >>> import symgrad as sg
     >>> round(float(sg.erfc(10.0)) * 1e45, 9)
-    2.088487583
+    2.088487584
     """
-    return erfc_values(np.asarray(x, np.float64)).astype(x.dtype, copy=False)
+    return in_blocks(erfc_values, x)
 
 
 def _gelu_partial(y: Any, x: Any, *, approximate: str) -> Any:
@@ -214,7 +215,7 @@ def gelu(x: Array, /, approximate: str = "none") -> Array:
     >>> sg.gelu(sg.asarray([-1000.0, 0.0, 1000.0]))
     Tensor([  -0.,    0., 1000.])
     """
-    return gelu_values(np.asarray(x, np.float64), approximate).astype(x.dtype, copy=False)
+    return in_blocks(gelu_values, x, approximate)
 
 
 # --- sinc -----------------------------------------------------------------------------------------
@@ -228,7 +229,7 @@ def sinc(x: Array, /) -> Array:
     >>> sg.sinc(sg.asarray([0.0, 0.5, 1.0]))
     Tensor([1.        , 0.63661977, 0.        ])
     """
-    return sinc_values(np.asarray(x, np.float64), 0).astype(x.dtype, copy=False)
+    return in_blocks(sinc_values, x, 0)
 
 
 @elementwise(
@@ -239,7 +240,7 @@ def sinc(x: Array, /) -> Array:
 )
 def sinc_derivative(x: Array, /, *, order: int) -> Array:
     """The derivative of `sinc` of some order."""
-    return sinc_values(np.asarray(x, np.float64), order).astype(x.dtype, copy=False)
+    return in_blocks(sinc_values, x, order)
 
 
 # --- roots and logarithms -------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from symgrad.ir.op import (
     Op,
     Signature,
     no_derivative,
+    ops,
     register,
     register_composite,
 )
@@ -305,8 +306,9 @@ def variadic_linear(*, type: Rule, transpose: Rule, **facets: Any) -> Callable[[
         def jvp(tangents: Sequence[Any], y: Any, args: Sequence[Any], attrs: Attrs) -> Any:
             if all(t is ZERO for t in tangents):
                 return ZERO
-            zeros_like = OPS["zeros_like"]
-            dense = [zeros_like(a) if t is ZERO else t for t, a in zip(tangents, args, strict=True)]
+            dense = [
+                ops.zeros_like(a) if t is ZERO else t for t, a in zip(tangents, args, strict=True)
+            ]
             return OPS[name](dense, **attrs)
 
         def guard(i: int, predicate: Any, y: Any, args: Sequence[Any], attrs: Attrs) -> Any:

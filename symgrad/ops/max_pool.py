@@ -107,6 +107,30 @@ def _flat(sizes: Any, positions: Any) -> Array:
     return flat
 
 
+def _ranks(
+    x: Array, sizes: Any, counts: Any, exact: Any, kernel: Any, stride: Any, dilation: Any
+) -> Array:
+    """For each window of padded ``x``, which cell holds its maximum, counted from the last: from 1,
+    since 0 is none. So the first of equal cells has the highest rank."""
+    y = _window_maxima(x, counts, kernel, stride, dilation)
+    unordered: Any = np.isnan(y) if x.dtype.kind == "f" else np.False_
+    has_padding = any(amount > 0 for pair in exact for amount in pair)
+    cells = list(np.ndindex(*kernel))
+    # Arithmetic in bytes has no branches, which a choice among random numbers would miss.
+    kind: Any = np.uint8 if len(cells) < 256 else np.int64
+    best = np.zeros(y.shape, kind)
+    for number, cell in enumerate(cells):
+        firsts = [k * d for k, d in zip(cell, dilation, strict=True)]
+        part = x[(..., *map(cells_of, counts, stride, firsts))]
+        hit = part == y
+        if np.any(unordered):
+            hit |= unordered & np.isnan(part)
+        if has_padding:
+            hit &= _inside(sizes, counts, stride, exact, firsts)
+        np.maximum(best, np.multiply(hit, kind(len(cells) - number), dtype=kind), out=best)
+    return best
+
+
 @nondifferentiable(
     type=_indices_type,
     reason="integer output",
@@ -135,29 +159,12 @@ def max_pool_indices(
     sizes = x.shape[2:]
     counts, exact = fitted(sizes, kernel, stride, padding, dilation, ceil_mode)
     x = padded(x, exact, _least(x.dtype))
-    y = _window_maxima(x, counts, kernel, stride, dilation)
-    unordered: Any = np.isnan(y) if x.dtype.kind == "f" else np.False_
-    has_padding = any(amount > 0 for pair in exact for amount in pair)
-    cells = list(np.ndindex(*kernel))
-    # The first of equal cells has the highest rank; 0 is none. Arithmetic in bytes has no branches.
-    rank: Any = np.uint8 if len(cells) < 256 else np.int64
-    best = np.zeros(y.shape, rank)
-    for number, cell in enumerate(cells):
-        firsts = [k * d for k, d in zip(cell, dilation, strict=True)]
-        part = x[(..., *map(cells_of, counts, stride, firsts))]
-        hit = part == y
-        if np.any(unordered):
-            hit |= unordered & np.isnan(part)
-        if has_padding:
-            hit &= _inside(sizes, counts, stride, exact, firsts)
-        np.maximum(best, np.multiply(hit, rank(len(cells) - number), dtype=rank), out=best)
-    befores = [before for before, _ in exact]
-    origins = [starts(m, s, -a) for m, s, a in zip(counts, stride, befores, strict=True)]
+    ranks = _ranks(x, sizes, counts, exact, kernel, stride, dilation)
+    margins = [before for before, _ in exact]
+    origins = [starts(m, s, -a) for m, s, a in zip(counts, stride, margins, strict=True)]
     offsets = _flat(sizes, [starts(k, d, 0) for k, d in zip(kernel, dilation, strict=True)])
-    found = np.take(np.append(0, np.ravel(offsets)[::-1]), best)
-    found += _flat(sizes, origins)
-    if has_padding:
-        found[best == 0] = -1
+    found = np.take(np.append(0, np.ravel(offsets)[::-1]), ranks) + _flat(sizes, origins)
+    found[ranks == 0] = -1
     return found
 
 

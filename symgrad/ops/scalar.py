@@ -44,6 +44,32 @@ def _where_type(condition: TensorType, x1: TensorType, x2: TensorType) -> Tensor
     return TensorType(shape, promote(x1.dtype, x2.dtype))
 
 
+LARGE = 4096
+
+
+def selects_against_zero(condition: Array, x1: Array, x2: Array) -> bool:
+    """Whether `or_zero` gives the same, and pays."""
+    return (
+        np.size(condition) >= LARGE
+        and np.ndim(x2) == 0
+        and np.shape(condition) == np.shape(x1)
+        and x1.dtype.itemsize in (4, 8)
+        and np.result_type(x1, x2) == x1.dtype
+        and not np.any(x2)
+        and not np.signbit(np.real(x2))
+    )
+
+
+def or_zero(condition: Array, x: Array) -> Any:
+    """``x`` where the condition holds, +0 elsewhere, by bits: a mask without a pattern makes the
+    branch in ``np.where`` cost five times as much."""
+    bits = np.dtype(f"u{x.dtype.itemsize}")
+    kept = condition.astype(bits)
+    np.negative(kept, out=kept)
+    np.bitwise_and(kept, x.view(bits), out=kept)
+    return kept.view(x.dtype)
+
+
 def _where_jvp(tangents: Any, y: Any, args: Any, attrs: Any) -> Any:
     _, t1, t2 = tangents
     if t1 is ZERO and t2 is ZERO:
@@ -63,7 +89,6 @@ def _where_jvp(tangents: Any, y: Any, args: Any, attrs: Any) -> Any:
     guard="keep",
     live=(None, lambda y, c, a, b: c, lambda y, c, a, b: logical_not(c)),
     strong_guard=True,
-    warns=False,
 )
 def where(condition: Array, x1: Array, x2: Array, /) -> Array:
     """``x1`` where the condition holds, ``x2`` elsewhere.
@@ -81,6 +106,8 @@ def where(condition: Array, x1: Array, x2: Array, /) -> Array:
     >>> sg.where(sg.asarray([True, False]), 1.0, 2.0)
     Tensor([1., 2.])
     """
+    if selects_against_zero(condition, x1, x2):
+        return or_zero(condition, x1)
     return np.where(condition, x1, x2)
 
 

@@ -27,19 +27,31 @@ def cos_pi(x: Array) -> Array:
     return np.sin(np.pi * (0.5 - np.where(size > 1, 2 - size, size)))
 
 
+def downwards(x: Array, order: int) -> Array:
+    """The derivative by ``t``, for ``abs(t) <= order + 1``."""
+    t, sine, cosine = np.pi * x, sin_pi(x), cos_pi(x)
+    waves = (sine, cosine, -sine, -cosine)
+    value = np.zeros_like(x)
+    for n in range(2 * order + 40, order, -1):
+        value = (waves[n % 4] - t * value) / n
+    return value
+
+
+def upwards(x: Array, order: int) -> Array:
+    """The derivative by ``t``, for ``abs(t) >= order``."""
+    t, sine, cosine = np.pi * x, sin_pi(x), cos_pi(x)
+    waves = (sine, cosine, -sine, -cosine)
+    value = sine / t
+    for n in range(1, order + 1):
+        value = (waves[n % 4] - n * value) / t
+    return value
+
+
 def sinc_values(x: Array, order: int) -> Array:
     """The derivative of this order of ``sin(pi*x) / (pi*x)``, of double-precision numbers."""
     x = np.clip(x, -1e300, 1e300)  # the limit at infinity
-    sine, cosine = sin_pi(x), cos_pi(x)
-    waves = (sine, cosine, -sine, -cosine)
-    t = np.pi * x
-    near = np.abs(t) <= order + 1
-    divisor = np.where(near, 1, t)
-    far_value = sine / divisor
-    for n in range(1, order + 1):
-        far_value = (waves[n % 4] - n * far_value) / divisor
-    factor = np.where(near, t, 0)
-    near_value = np.zeros_like(t)
-    for n in range(2 * order + 40, order, -1):
-        near_value = (waves[n % 4] - factor * near_value) / n
-    return np.where(near, near_value, far_value) * np.pi**order
+    near = np.abs(np.pi * x) <= (order + 1 if order else 1e-8)
+    value = np.empty_like(x)
+    value[near] = downwards(x[near], order)
+    value[~near] = upwards(x[~near], order)
+    return value * np.pi**order

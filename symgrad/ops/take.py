@@ -60,7 +60,10 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
 
 
 def _take_along_axis_transpose(ct: Any, x: Any, indices: Any, *, axis: int) -> Any:
-    return add_along_axis(ct, indices, shape=x.shape, axis=axis)
+    # One index per line of ``x``, and no line twice: nothing has to be added up.
+    lines = (*indices.shape[:axis], 1, *indices.shape[axis + 1 :])
+    unique = indices.shape == lines == (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+    return add_along_axis(ct, indices, shape=x.shape, axis=axis, unique=unique)
 
 
 def _add_along_axis_transpose(

@@ -169,8 +169,8 @@ def exact_padding(sizes: Any, points: Any, kernel: Any, attrs: Attrs) -> tuple[P
     A stride may leave cells at the end unread; padding after the end is then less than was asked
     for, perhaps negative. With it, a convolution and its transpose give each other's sizes.
     """
-    befores = [before for before, _ in attrs["padding"]]
-    columns = zip(befores, extents(points, kernel, attrs), sizes, strict=True)
+    margins = [before for before, _ in attrs["padding"]]
+    columns = zip(margins, extents(points, kernel, attrs), sizes, strict=True)
     return tuple((before, extent - before - size) for before, extent, size in columns)
 
 

@@ -97,6 +97,12 @@ def sum_of_negative(x: Expr, axis: Attribute, dtype: Attribute, keepdims: Attrib
     return applied("sum", -x, axis=axis, dtype=dtype, keepdims=keepdims), -summed
 
 
+@rule("derivative", takes="any")
+def sum_over_no_axis(x: Expr, dtype: Attribute, keepdims: Attribute):
+    """A sum over no axis is what it sums, but for the sign of a zero."""
+    return applied("sum", x, axis=(), dtype=dtype, keepdims=keepdims), x
+
+
 # --- what comes again -----------------------------------------------------------------------------
 
 BOUNDED = frozenset({"sech2", "sigmoid", "tanh", "sin", "cos"})

@@ -75,17 +75,17 @@ class AttributeVariable:
 class OpVariable:
     """A hole for an element-wise op, or for one of those named."""
 
-    __slots__ = ("name", "only")
+    __slots__ = ("barring", "name", "only")
     commutative = False
 
-    def __init__(self, name: str, only: Collection[str] | None) -> None:
-        self.name, self.only = name, only
+    def __init__(self, name: str, only: Collection[str] | None, barring: Collection[str]) -> None:
+        self.name, self.only, self.barring = name, only, barring
 
     def admits(self, op: Op) -> bool:
         """Whether ``op`` may fill the hole."""
         if self.only is not None:
             return op.name in self.only
-        return op.family in ("scalar", "elementwise")
+        return op.family in ("scalar", "elementwise") and op.name not in self.barring
 
     def __call__(self, *operands: Any) -> Application:
         return Application(self, operands, {})
@@ -157,13 +157,15 @@ class Rule:
         rounding: whether the right side rounds less often than the left, so that last bits change.
         mixed: inner symbols of the left side may have another element type than the whole; without
             it they must not, since arithmetic that wraps or rounds differs from type to type.
-        only: names of the ops that an `Elementwise` variable stands for; None for all.
+        only, barring: names of the ops that an `Elementwise` variable stands for (None for all),
+            and of those that it does not.
         when: a condition on what was matched; its parameters are named like the variables, and
             ``kind`` is the type of the whole.
     """
 
     __slots__ = (
         "_sides",
+        "barring",
         "body",
         "doc",
         "level",
@@ -186,12 +188,13 @@ class Rule:
         rounding: bool = False,
         mixed: bool = False,
         only: Collection[str] | None = None,
+        barring: Collection[str] = (),
         when: Callable[..., bool] | None = None,
     ) -> None:
         self.name, self.level, self.body = body.__name__, level, body
         self.doc = inspect.getdoc(body) or ""
         self.takes, self.rounding, self.mixed = takes, rounding, mixed
-        self.only, self.when = only, when
+        self.only, self.barring, self.when = only, barring, when
         self.when_names = tuple(inspect.signature(when).parameters) if when else ()
         self.variables = {
             p.name: str(p.annotation) for p in inspect.signature(body).parameters.values()
@@ -207,7 +210,7 @@ class Rule:
         if annotation == "Attribute":
             return AttributeVariable(name)
         if annotation == "Elementwise":
-            return OpVariable(name, self.only)
+            return OpVariable(name, self.only, self.barring)
         return Variable(name, annotation)
 
     @property

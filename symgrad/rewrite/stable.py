@@ -1,8 +1,9 @@
 """Stabilising rules: real-number identities that go round an overflow or a cancellation.
 
 Each holds wherever the left side has a real value, so what is replaced is at most an infinity, a
-NaN or a loss of digits that an *intermediate* result made. Complex logarithms have branches: all
-rules here are for real numbers.
+NaN or a loss of digits that an *intermediate* result made. At infinite arguments, where a formula
+such as e**x / (1 + e**x) is NaN, the right side may be its limit. Complex logarithms have branches:
+all rules here are for real numbers.
 """
 
 from __future__ import annotations
@@ -198,12 +199,6 @@ def over_logistic_of_negative(y: Expr, x: Expr):
 def exp_over_one_plus_exp(x: Expr):
     """e**x / (1 + e**x) is sigmoid(x), which does not overflow."""
     return ops.exp(x) / (1 + ops.exp(x)), ops.sigmoid(x)
-
-
-@rule("stabilize")
-def share_of_two(x: Expr, y: Expr):
-    """e**x / (e**x + e**y) is sigmoid(x - y), which does not overflow."""
-    return ops.exp(x) / (ops.exp(x) + ops.exp(y)), ops.sigmoid(x - y)
 
 
 @rule("stabilize")

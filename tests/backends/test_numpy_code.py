@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import symgrad as sg
 
+import symgrad as sg
 from symgrad.backends.numpy.emit import Listing
 from symgrad.backends.numpy.literals import attribute_text, number_text
 from symgrad.backends.numpy.names import Names, Series, identifier
@@ -81,7 +81,9 @@ class TestLiterals:
     @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, -0.0, 1e-320, 0.1])
     def test_special_values(self, value: float) -> None:
         x = sg.placeholder("x", (1,))
-        result = function(x, sg.copysign(x, value) * sg.abs(sg.constant(value)), level="none")([1.0])
+        result = function(x, sg.copysign(x, value) * sg.abs(sg.constant(value)), level="none")(
+            [1.0]
+        )
         expected = np.copysign([1.0], value) * abs(value)
         assert result.tobytes() == expected.tobytes()
 
@@ -168,6 +170,12 @@ class TestMemory:
         y = sg.exp(x)
         turned = sg.permute_dims(y, (1, 0))
         lines = statements(x, [turned, sg.tanh(y)])
+        assert not any("out=" in line for line in lines)
+
+    def test_an_array_that_a_view_outlives_is_not_free(self) -> None:
+        x = sg.placeholder("x", (20, 20))
+        turned = sg.permute_dims(sg.tanh(x), (1, 0))
+        lines = statements(x, turned + sg.permute_dims(x + x, (1, 0)))
         assert not any("out=" in line for line in lines)
 
     def test_an_output_is_not_written_to(self) -> None:
@@ -273,7 +281,7 @@ class TestStandalone:
         compiled.export_python(tmp_path / "model.py")
         feed = np.linspace(-2, 2, 60, dtype=np.float32).reshape(2, 30)
         np.save(tmp_path / "feed.npy", feed)
-        code = "import numpy as np; [sys.stdout.write(r.tobytes().hex() + '\\n') for r in call(np.load('feed.npy'))]"
+        code = "import numpy; print(*[r.tobytes().hex() for r in call(numpy.load('feed.npy'))])"
         printed = self.run(tmp_path / "model.py", code, tmp_path).split()
         assert printed == [result.tobytes().hex() for result in compiled(feed)]
 

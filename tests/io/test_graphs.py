@@ -64,15 +64,16 @@ def declare() -> Iterator[Callable[..., Op]]:
     declared: list[str] = []
 
     def declaration(kernel: Any, type: Any, **facets: Any) -> Op:
-        declared.append(kernel.__name__)
-        return nondifferentiable(type=type, reason="a test", namespace=None, **facets)(kernel)
+        op = nondifferentiable(type=type, reason="a test", namespace=None, **facets)(kernel)
+        declared.append(op.name)
+        return op
 
     yield declaration
     for name in declared:
         del OPS[name]
 
 
-def tagged(x: Array, /, *, value: Any = None) -> Array:
+def sample_tagged(x: Array, /, *, value: Any = None) -> Array:
     return x
 
 
@@ -149,7 +150,7 @@ def test_arrays_of_all_kinds(dtype: str) -> None:
 
 
 def test_attributes_of_all_kinds(declare: Callable[..., Op]) -> None:
-    op = declare(tagged, lambda x, *, value: x)
+    op = declare(sample_tagged, lambda x, *, value: x)
     x = y = sg.placeholder("x", ("n",))
     n = Dim.named("n")
     for value in [
@@ -170,12 +171,12 @@ def test_attributes_of_all_kinds(declare: Callable[..., Op]) -> None:
     assert str(loaded(saved(graph))) == str(graph)
 
 
-def parted(x: Array, /) -> Any:
+def sample_parted(x: Array, /) -> Any:
     return x, x
 
 
 def test_tuples(declare: Callable[..., Op]) -> None:
-    op = declare(parted, lambda x: TupleType([x, x]))
+    op = declare(sample_parted, lambda x: TupleType([x, x]))
     x = sg.placeholder("x", ("n",))
     graph = Graph([x], [OPS["item"](op(x), index=1)])
     assert str(loaded(saved(graph))) == str(graph)
@@ -245,15 +246,15 @@ def test_large_graphs() -> None:
 
 
 def test_what_cannot_be_written_leaves_the_file(declare: Callable[..., Op], tmp_path: Path) -> None:
-    op = declare(tagged, lambda x, *, value: x)
+    op = declare(sample_tagged, lambda x, *, value: x)
     path = tmp_path / "g.npz"
     path.write_bytes(b"before")
     x = sg.placeholder("x")
     with pytest.raises(FormatError) as caught:
         save(path, op(x, value=print))
     assert str(caught.value).startswith(
-        "save: symbol %1 (tagged): a value has no text form: got a builtin_function_or_method; "
-        "created at test_graphs.py:"
+        "save: symbol %1 (sample_tagged): a value has no text form: got a "
+        "builtin_function_or_method; created at test_graphs.py:"
     )
     assert path.read_bytes() == b"before"
     assert os.listdir(tmp_path) == ["g.npz"]

@@ -43,15 +43,16 @@ def declare() -> Iterator[Callable[..., Op]]:
     declared: list[str] = []
 
     def declaration(kernel: Any, type: Any, **facets: Any) -> Op:
-        declared.append(kernel.__name__)
-        return nondifferentiable(type=type, reason="a test", namespace=None, **facets)(kernel)
+        op = nondifferentiable(type=type, reason="a test", namespace=None, **facets)(kernel)
+        declared.append(op.name)
+        return op
 
     yield declaration
     for name in declared:
         del OPS[name]
 
 
-def tagged(x: Array, /, *, value: Any = None) -> Array:
+def sample_tagged(x: Array, /, *, value: Any = None) -> Array:
     return x
 
 
@@ -209,7 +210,7 @@ VALUES = [
 
 
 def test_attributes(declare: Callable[..., Op]) -> None:
-    op = declare(tagged, lambda x, *, value: x)
+    op = declare(sample_tagged, lambda x, *, value: x)
     x = sg.placeholder("x", ("n",))
     y = x
     for value in VALUES:
@@ -217,38 +218,43 @@ def test_attributes(declare: Callable[..., Op]) -> None:
     again = survives(Graph([x], [y]))
     found = [attribute_key(s.attrs["value"]) for s in again.symbols[1:]]
     assert found == [attribute_key(value) for value in VALUES]
-    assert str(again).splitlines()[1] == "%1 = tagged(%0) : f64[n]"  # the default is left out
+    assert (
+        str(again).splitlines()[1] == "%1 = sample_tagged(%0) : f64[n]"
+    )  # the default is left out
 
 
 def test_values_without_a_form_print_but_do_not_parse(declare: Callable[..., Op]) -> None:
-    op = declare(tagged, lambda x, *, value: x)
+    op = declare(sample_tagged, lambda x, *, value: x)
     x = sg.placeholder("x")
     text = str(Graph([x], [op(x, value=print)]))
-    assert "tagged(%0, value=<builtin_function_or_method>)" in text
+    assert "sample_tagged(%0, value=<builtin_function_or_method>)" in text
     with pytest.raises(FormatError, match="line 2: not a value"):
         parse(text)
 
 
-def parted(x: Array, /) -> Any:
+def sample_parted(x: Array, /) -> Any:
     return x, x
 
 
 def test_tuples(declare: Callable[..., Op]) -> None:
-    op = declare(parted, lambda x: TupleType([x, TensorType((*x.shape, 3), x.dtype)]))
+    op = declare(sample_parted, lambda x: TupleType([x, TensorType((*x.shape, 3), x.dtype)]))
     x = sg.placeholder("x", ("n",))
     pack = op(x)
     graph = Graph([x], [OPS["item"](pack, index=1), OPS["item"](pack, index=0)])
-    assert "%1 = parted(%0) : (f64[n], f64[n, 3])\n%2 = item(%1, index=1) : f64[n, 3]" in str(graph)
+    assert (
+        "%1 = sample_parted(%0) : (f64[n], f64[n, 3])\n%2 = item(%1, index=1) : f64[n, 3]"
+        in str(graph)
+    )
     survives(graph)
     survives(Graph([pack], [OPS["item"](pack, index=1)]))
 
 
-def counted(x: Array, /) -> Array:
+def sample_counted(x: Array, /) -> Array:
     return np.flatnonzero(x)
 
 
 def test_sizes_found_by_running(declare: Callable[..., Op]) -> None:
-    op = declare(counted, lambda x: TensorType((fresh_dim(),), "int64"))
+    op = declare(sample_counted, lambda x: TensorType((fresh_dim(),), "int64"))
     x, y = sg.placeholder("x", ("n",)), sg.placeholder("y", ("n",))
     survives(Graph([x, y], [op(x), op(y), op(op(x))]))
     text = str(Graph([x], [op(x)])).replace("i64[", "i32[")
@@ -256,19 +262,19 @@ def test_sizes_found_by_running(declare: Callable[..., Op]) -> None:
         parse(text)
 
 
-def pinned(x: Array, y: Array, /) -> Array:
+def sample_pinned(x: Array, y: Array, /) -> Array:
     return x
 
 
 def test_constraints_come_back(declare: Callable[..., Op]) -> None:
     def same(x: TensorType, y: TensorType) -> TensorType:
-        require_equal(x.shape[0], y.shape[0], "pinned", "sizes")
+        require_equal(x.shape[0], y.shape[0], "sample_pinned", "sizes")
         return x
 
-    op = declare(pinned, same)
+    op = declare(sample_pinned, same)
     x, y = sg.placeholder("x", ("n",)), sg.placeholder("y", ("m",))
     graph = survives(Graph([x, y], [op(x, y)]))
-    assert [str(c) for c in graph.constraints] == ["n == m (pinned: sizes)"]
+    assert [str(c) for c in graph.constraints] == ["n == m (sample_pinned: sizes)"]
 
 
 def test_names_of_fresh_dimensions_are_kept_and_reserved() -> None:

@@ -34,11 +34,16 @@ def check_derivatives(
         gradients = sg.grad(scalar, inputs, materialize_grads=True, allow_unused=True)
         along = [(directions or _normal)(rng, v) for v in values]
         moved = _slope(scalar, inputs, values, along, step)
-        found = [np.asarray(g) for g in sg.evaluate(list(gradients), dict(zip(inputs, values, strict=True)))]
+        found = [
+            np.asarray(g)
+            for g in sg.evaluate(list(gradients), dict(zip(inputs, values, strict=True)))
+        ]
         for g, v in zip(found, values, strict=True):
             assert g.shape == v.shape
             assert g.dtype == v.dtype
-        expected = sum(float(np.sum(np.real(np.conj(g) * t))) for g, t in zip(found, along, strict=True))
+        expected = sum(
+            float(np.sum(np.real(np.conj(g) * t))) for g, t in zip(found, along, strict=True)
+        )
         scale = 1 + abs(moved)
         assert abs(moved - expected) <= tolerance * scale, (moved, expected)
         forward = sg.jvp(scalar, inputs, along)[0]
@@ -75,7 +80,12 @@ def _slope(
 
     def difference(h: float) -> float:
         ends = [
-            float(sg.evaluate(scalar, {x: v + sign * h * t for x, v, t in zip(inputs, values, along, strict=True)}))
+            float(
+                sg.evaluate(
+                    scalar,
+                    {x: v + sign * h * t for x, v, t in zip(inputs, values, along, strict=True)},
+                )
+            )
             for sign in (1, -1)
         ]
         return (ends[0] - ends[1]) / (2 * h)

@@ -1,4 +1,4 @@
-"""Clip, softmax and losses: numpy and closed forms are the oracles, finite differences for slopes."""
+"""Clip, softmax, losses: numpy and closed forms are the oracles, finite differences for slopes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,17 @@ INF, NAN = math.inf, math.nan
 
 
 def gradient(function: Callable[..., Any], *arrays: Any, ct: Any = None) -> Any:
-    inputs = [sg.placeholder(f"x{k}", np.shape(a), np.asarray(a).dtype) for k, a in enumerate(arrays)]
-    gradients = sg.grad(function(*inputs), inputs, grad_outputs=ct)
+    inputs = [
+        sg.placeholder(f"x{k}", np.shape(a), np.asarray(a).dtype) for k, a in enumerate(arrays)
+    ]
+    gradients = sg.grad(
+        function(*inputs), inputs, grad_outputs=None if ct is None else np.asarray(ct)
+    )
     found = sg.evaluate(list(gradients), dict(zip(inputs, arrays, strict=True)))
     return found[0] if len(found) == 1 else found
 
 
-# --- clip ---------------------------------------------------------------------------------------------
+# --- clip -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int64", "uint8"])
@@ -65,7 +69,9 @@ def test_slopes_of_clip() -> None:
     x = np.array([0.5, -2.0, 3.0, 0.0, 1.0])
     inside = [1.0, 0.0, 0.0, 0.0, 0.0]
     np.testing.assert_array_equal(gradient(lambda x: sg.sum(sg.clip(x, 0.0, 1.0)), x), inside)
-    np.testing.assert_array_equal(gradient(lambda x: sg.sum(sg.clip(x, max=1.0)), x), [1, 1, 0, 1, 0])
+    np.testing.assert_array_equal(
+        gradient(lambda x: sg.sum(sg.clip(x, max=1.0)), x), [1, 1, 0, 1, 0]
+    )
     low, high = np.zeros(5), np.ones(5)
     by_x, by_low, by_high = gradient(lambda *a: sg.sum(sg.clip(*a)), x, low, high)
     np.testing.assert_array_equal(by_x, [1.0, 0.0, 0.0, 0.5, 0.5])
@@ -78,7 +84,7 @@ def test_clip_guards_what_it_cut() -> None:
     np.testing.assert_array_equal(g, [0.0, 0.25])
 
 
-# --- softmax ------------------------------------------------------------------------------------------
+# --- softmax --------------------------------------------------------------------------------------
 
 
 def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
@@ -91,7 +97,9 @@ def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
 def test_softmax(shape: tuple[int, ...], axis: int) -> None:
     x = 3 * RNG.normal(size=shape)
     check_everywhere(lambda x: sg.softmax(x, axis=axis), softmax(x, axis), x, rtol=1e-14)
-    check_everywhere(lambda x: sg.log_softmax(x, axis), np.log(softmax(x, axis)), x, rtol=1e-12, atol=1e-15)
+    check_everywhere(
+        lambda x: sg.log_softmax(x, axis), np.log(softmax(x, axis)), x, rtol=1e-12, atol=1e-15
+    )
     check_derivatives(lambda x: sg.softmax(x, axis=axis), x)
     check_derivatives(lambda x: sg.log_softmax(x, axis=axis), x)
 
@@ -107,7 +115,9 @@ def test_softmax_of_narrow_types(dtype: str) -> None:
     for op in (sg.softmax, sg.log_softmax):
         g = gradient(op, x, ct=ct)
         assert g.dtype == dtype
-        np.testing.assert_allclose(g, gradient(op, wide, ct=ct.astype(float)), rtol=20 * eps, atol=8 * eps)
+        np.testing.assert_allclose(
+            g, gradient(op, wide, ct=ct.astype(float)), rtol=20 * eps, atol=8 * eps
+        )
 
 
 def test_softmax_of_nothing_and_of_integers() -> None:
@@ -127,7 +137,9 @@ def test_softmax_specials() -> None:
         check_everywhere(sg.log_softmax, np.array([-INF, 0.0]), np.array([-INF, 1.0]))
         check_everywhere(sg.softmax, np.array([NAN, NAN]), np.array([NAN, 1.0]))
         check_everywhere(sg.softmax, np.array([NAN, NAN]), np.array([-INF, -INF]))
-    np.testing.assert_allclose(gradient(sg.log_softmax, np.array([-INF, 1.0, 1.0]), ct=[0.0, 1.0, 0.0]), [0, 0.5, -0.5])
+    np.testing.assert_allclose(
+        gradient(sg.log_softmax, np.array([-INF, 1.0, 1.0]), ct=[0.0, 1.0, 0.0]), [0, 0.5, -0.5]
+    )
 
 
 def test_small_components_survive() -> None:
@@ -149,10 +161,10 @@ def test_small_components_survive() -> None:
 
 def test_forward_mode_keeps_small_components() -> None:
     t = sg.placeholder("t")
-    zero = sg.constant(0.0)
+    line = sg.constant([1.0, 0.0])
     s = math.exp(-38.0) / (1 + math.exp(-38.0)) ** 2
     for op in (sg.softmax, sg.log_softmax):
-        y = op(sg.stack([t, zero]))
+        y = op(t * line)
         (dy,) = sg.jvp(y[0], [t], [sg.constant(1.0)])
         expected = s if op is sg.softmax else s * (1 + math.exp(-38.0))
         assert float(sg.evaluate(dy, {t: 38.0})) == pytest.approx(expected, rel=1e-12)
@@ -178,21 +190,24 @@ def test_guards_pass_softmax() -> None:
     np.testing.assert_allclose(g, [[3 / 16, -1 / 16], [0.0, 0.0]])
 
 
-# --- closeness ------------------------------------------------------------------------------------------
+# --- closeness ------------------------------------------------------------------------------------
 
 
 def test_isclose() -> None:
     a = np.array([1.0, 1.0, INF, INF, NAN, 0.0, 1.0])
     b = np.array([1.0 + 1e-7, 1.1, INF, -INF, NAN, 1e-9, INF])
     for equal_nan in (False, True):
-        expected = np.isclose(a, b, equal_nan=equal_nan)
-        check_everywhere(lambda a, b, e=equal_nan: sg.isclose(a, b, equal_nan=e), expected, a, b)
+        with np.errstate(invalid="ignore"):
+            expected = np.isclose(a, b, equal_nan=equal_nan)
+            check_everywhere(
+                lambda a, b, e=equal_nan: sg.isclose(a, b, equal_nan=e), expected, a, b
+            )
     assert bool(sg.allclose(a[:1], b[:1]))
     assert not bool(sg.allclose(a, b))
     assert bool(sg.allclose(np.array([True]), np.array([True])))
 
 
-# --- losses -----------------------------------------------------------------------------------------------
+# --- losses ---------------------------------------------------------------------------------------
 
 
 def reference(
@@ -221,14 +236,21 @@ def reference(
                 losses.append(0.0)
                 continue
             total += w[label]
-            losses.append(-(1 - smoothing) * w[label] * row[label] - smoothing / classes * np.sum(w * row))
+            losses.append(
+                -(1 - smoothing) * w[label] * row[label] - smoothing / classes * np.sum(w * row)
+            )
         losses = np.array(losses)
     if reduction == "none":
         return losses.reshape(shape)
     return np.sum(losses) / total if reduction == "mean" else np.sum(losses)
 
 
-CASES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((4,), ()), ((5, 4), (5,)), ((2, 4, 3), (2, 3)), ((2, 4, 1, 3), (2, 1, 3))]
+CASES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
+    ((4,), ()),
+    ((5, 4), (5,)),
+    ((2, 4, 3), (2, 3)),
+    ((2, 4, 1, 3), (2, 1, 3)),
+]
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
@@ -236,7 +258,11 @@ CASES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((4,), ()), ((5, 4), (5,
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("shape", "target_shape"), CASES)
 def test_cross_entropy_of_classes(
-    shape: tuple[int, ...], target_shape: tuple[int, ...], weighted: bool, smoothing: float, reduction: str
+    shape: tuple[int, ...],
+    target_shape: tuple[int, ...],
+    weighted: bool,
+    smoothing: float,
+    reduction: str,
 ) -> None:
     logits, targets = RNG.normal(size=shape), RNG.integers(0, 4, target_shape)
     if target_shape and target_shape[0] > 1:
@@ -314,7 +340,10 @@ def test_half_precision_losses() -> None:
 
 def test_targets_that_do_not_fit() -> None:
     x = np.ones((2, 3))
-    with pytest.raises(ShapeError, match=r"cross_entropy: targets has another shape than .*: expected \(2,\), got \(3,\)"):
+    with pytest.raises(
+        ShapeError,
+        match=r"cross_entropy: targets has another shape than .*: expected \(2,\), got \(3,\)",
+    ):
         sg.cross_entropy(x, np.array([0, 1, 2]))
     with pytest.raises(ShapeError, match=r"expected \(2, 3\), got \(2, 1\)"):
         sg.cross_entropy(x, np.ones((2, 1)))
@@ -326,9 +355,11 @@ def test_targets_that_do_not_fit() -> None:
         sg.cross_entropy(x, np.array([True, False]))
     with pytest.raises(DTypeError, match="nll_loss: element type of targets"):
         sg.nll_loss(x, np.array([0.0, 1.0]))
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match="out of"):
         sg.cross_entropy(x, np.array([0, 3]))
-    with pytest.raises(ArgumentError, match="unknown reduction: expected 'mean', 'sum' or 'none', got 'avg'"):
+    with pytest.raises(
+        ArgumentError, match="unknown reduction: expected 'mean', 'sum' or 'none', got 'avg'"
+    ):
         sg.cross_entropy(x, np.array([0, 1]), reduction="avg")
     with pytest.raises(ArgumentError, match="label_smoothing is out of range"):
         sg.cross_entropy(x, np.array([0, 1]), label_smoothing=1.5)
@@ -337,7 +368,9 @@ def test_targets_that_do_not_fit() -> None:
 def test_mse_loss() -> None:
     x, y = RNG.normal(size=(3, 2)), RNG.normal(size=(3, 2))
     check_everywhere(sg.mse_loss, np.mean((x - y) ** 2), x, y, rtol=1e-14)
-    check_everywhere(lambda x, y: sg.mse_loss(x, y, reduction="sum"), np.sum((x - y) ** 2), x, y, rtol=1e-14)
+    check_everywhere(
+        lambda x, y: sg.mse_loss(x, y, reduction="sum"), np.sum((x - y) ** 2), x, y, rtol=1e-14
+    )
     check_everywhere(lambda x, y: sg.mse_loss(x, y, reduction="none"), (x - y) ** 2, x, y)
     check_derivatives(sg.mse_loss, x, y)
     with pytest.raises(ShapeError, match="mse_loss: target has another shape than prediction"):
@@ -355,7 +388,9 @@ def test_binary_cross_entropy() -> None:
     check_everywhere(lambda x, t: loss(x, t, reduction="none"), expected, x, t, rtol=1e-12)
     weight, factor = np.array([0.5, 2.0]), np.array([3.0, 1.0])
     weighted = -weight * (factor * t * np.log(p) + (1 - t) * np.log(1 - p))
-    check_everywhere(lambda x, t: loss(x, t, weight, pos_weight=factor), np.mean(weighted), x, t, rtol=1e-13)
+    check_everywhere(
+        lambda x, t: loss(x, t, weight, pos_weight=factor), np.mean(weighted), x, t, rtol=1e-13
+    )
     check_derivatives(loss, x, t)
     g = gradient(lambda x: loss(x, np.array([1.0, 0.0]), reduction="sum"), np.array([50.0, -50.0]))
     np.testing.assert_allclose(g, [-math.exp(-50), math.exp(-50)], rtol=1e-14)

@@ -33,14 +33,34 @@ def _sinc(x: Any) -> Any:
 
 # name: ours, the formula, points of the domain
 ROWS: dict[str, tuple[Callable[..., Any], Callable[..., Any], list[float]]] = {
-    "softplus": (sg.softplus, lambda x: mp.log1p(mp.exp(x)), [-300, -38.25, -1, 0, 1e-9, 1, 38.25, 300]),
-    "log_sigmoid": (sg.log_sigmoid, lambda x: -mp.log1p(mp.exp(-x)), [-300, -38.25, -1, 0, 1, 38.25, 300]),
+    "softplus": (
+        sg.softplus,
+        lambda x: mp.log1p(mp.exp(x)),
+        [-300, -38.25, -1, 0, 1e-9, 1, 38.25, 300],
+    ),
+    "log_sigmoid": (
+        sg.log_sigmoid,
+        lambda x: -mp.log1p(mp.exp(-x)),
+        [-300, -38.25, -1, 0, 1, 38.25, 300],
+    ),
     "silu": (sg.silu, lambda x: x / (1 + mp.exp(-x)), [-300, -38.25, -1, 0, 1, 38.25]),
     "gelu": (sg.gelu, _gelu, [-37, -30, -8.3, -3, -1, -0.75, -0.3, 0, 1e-5, 0.3, 1, 5, 30]),
-    "gelu tanh": (lambda x: sg.gelu(x, approximate="tanh"), _gelu_tanh, [-4, -3, -1, -0.3, 0, 0.3, 1, 5, 30]),
-    "erf": (sg.erf, mp.erf, [-6, -2, -0.4688, -0.4687, -1e-9, 0, 1e-9, 0.1, 0.46875, 0.5, 3.9, 4, 4.1, 6]),
+    "gelu tanh": (
+        lambda x: sg.gelu(x, approximate="tanh"),
+        _gelu_tanh,
+        [-4, -3, -1, -0.3, 0, 0.3, 1, 5, 30],
+    ),
+    "erf": (
+        sg.erf,
+        mp.erf,
+        [-6, -2, -0.4688, -0.4687, -1e-9, 0, 1e-9, 0.1, 0.46875, 0.5, 3.9, 4, 4.1, 6],
+    ),
     "erfc": (sg.erfc, mp.erfc, [-6, -2, -0.4, 0, 1e-9, 0.46875, 0.5, 1, 3.999, 4.001, 10, 26]),
-    "sinc": (sg.sinc, _sinc, [-2.5, -1e-3, -1e-9, 0, 1e-9, 1e-3, 0.1, 0.25, 0.4, 1, 1.5, 2, 7.3, 1e3 + 0.25]),
+    "sinc": (
+        sg.sinc,
+        _sinc,
+        [-2.5, -1e-3, -1e-9, 0, 1e-9, 1e-3, 0.1, 0.25, 0.4, 1, 1.5, 2, 7.3, 1e3 + 0.25],
+    ),
     "rsqrt": (sg.rsqrt, lambda x: 1 / mp.sqrt(x), [1e-200, 1e-3, 1, 4, 1e200]),
     "cbrt": (sg.cbrt, lambda x: mp.sign(x) * mp.cbrt(abs(x)), [-8, -1e-9, 1e-200, 1, 27]),
     "logit": (sg.logit, lambda x: mp.log(x / (1 - x)), [1e-300, 1e-9, 0.25, 0.5, 0.75]),
@@ -54,7 +74,13 @@ ROWS: dict[str, tuple[Callable[..., Any], Callable[..., Any], list[float]]] = {
 def test_values(name: str) -> None:
     ours, formula, points = ROWS[name]
     expected = [float(formula(mp.mpf(p))) for p in points]
-    check_everywhere(ours, np.array(expected), np.array(points, float), rtol=2e-15, atol=1e-60 if name == "sinc" else 1e-320)
+    check_everywhere(
+        ours,
+        np.array(expected),
+        np.array(points, float),
+        rtol=2e-15,
+        atol=1e-60 if name == "sinc" else 1e-320,
+    )
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -88,12 +114,23 @@ def test_narrow_types(name: str, dtype: str) -> None:
     if name in ("rsqrt", "logit", "cbrt"):
         x = x[np.abs(x) > info.tiny]
     expected = np.array([float(formula(mp.mpf(float(p)))) for p in x]).astype(dtype)
-    check_everywhere(ours, expected, x, rtol=8 * float(info.eps), atol=4 * float(info.smallest_subnormal))
+    check_everywhere(
+        ours, expected, x, rtol=8 * float(info.eps), atol=4 * float(info.smallest_subnormal)
+    )
 
 
 LIMITS: dict[str, tuple[float, float]] = {
-    "softplus": (0.0, INF), "log_sigmoid": (-INF, 0.0), "silu": (-0.0, INF), "gelu": (-0.0, INF), "gelu tanh": (-0.0, INF),
-    "erf": (-1.0, 1.0), "erfc": (2.0, 0.0), "sinc": (0.0, 0.0), "cbrt": (-INF, INF), "elu": (-1.0, INF), "leaky_relu": (-INF, INF),
+    "softplus": (0.0, INF),
+    "log_sigmoid": (-INF, 0.0),
+    "silu": (-0.0, INF),
+    "gelu": (-0.0, INF),
+    "gelu tanh": (-0.0, INF),
+    "erf": (-1.0, 1.0),
+    "erfc": (2.0, 0.0),
+    "sinc": (0.0, 0.0),
+    "cbrt": (-INF, INF),
+    "elu": (-1.0, INF),
+    "leaky_relu": (-INF, INF),
     "relu": (0.0, INF),
 }
 
@@ -111,6 +148,15 @@ def test_shapes(name: str, shape: tuple[int, ...]) -> None:
     x = np.full(shape, 0.3)
     check_everywhere(ours, np.full(shape, float(formula(mp.mpf(0.3)))), x, rtol=1e-14)
     check_everywhere(ours, np.full(shape[::-1], float(formula(mp.mpf(0.3)))), x.T, rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_kernels_take_the_numbers_that_reductions_give(name: str) -> None:
+    x = sg.placeholder("x", (), "float32")
+    y = ROWS[name][0](x)
+    got = y.op.kernel(np.float32(0.5), **y.attrs)
+    assert np.shape(got) == ()
+    assert np.asarray(got).dtype == np.float32
 
 
 def test_integers_become_floats_or_stay() -> None:
@@ -158,7 +204,13 @@ def test_tails_keep_their_accuracy() -> None:
 
 def test_sinc_at_its_removable_point() -> None:
     x = sg.placeholder("x")
-    for order, expected in ((0, 1.0), (1, 0.0), (2, -(math.pi**2) / 3), (3, 0.0), (4, math.pi**4 / 5)):
+    for order, expected in (
+        (0, 1.0),
+        (1, 0.0),
+        (2, -(math.pi**2) / 3),
+        (3, 0.0),
+        (4, math.pi**4 / 5),
+    ):
         y = sg.nth_derivative(sg.sinc(x), x, order) if order else sg.sinc(x)
         assert float(sg.evaluate(y, {x: 0.0})) == pytest.approx(expected, rel=1e-14, abs=1e-300)
     shifted = sg.nth_derivative(sg.sinc(2.0 * x + 1.0), x, 2)
@@ -196,5 +248,7 @@ def test_derivatives_by_differences(name: str) -> None:
 
 
 def test_unknown_approximation() -> None:
-    with pytest.raises(ArgumentError, match="gelu: unknown approximation: expected 'none' or 'tanh', got 'erf'"):
+    with pytest.raises(
+        ArgumentError, match="gelu: unknown approximation: expected 'none' or 'tanh', got 'erf'"
+    ):
         sg.gelu(1.0, approximate="erf")

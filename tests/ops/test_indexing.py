@@ -56,7 +56,15 @@ def test_named_sizes_of_slices() -> None:
     assert x[: x.shape[0]].shape == x.shape
     for n in range(5):
         a = np.arange(2.0 * n).reshape(n, 2)
-        for key in (np.s_[1:], np.s_[:-1], np.s_[-3:], np.s_[1:3], np.s_[::-1], np.s_[3::-2], np.s_[-3:-1]):
+        for key in (
+            np.s_[1:],
+            np.s_[:-1],
+            np.s_[-3:],
+            np.s_[1:3],
+            np.s_[::-1],
+            np.s_[3::-2],
+            np.s_[-3:-1],
+        ):
             assert np.array_equal(sg.evaluate(x[key], {x: a}), a[key])
         assert np.array_equal(sg.evaluate(x[: x.shape[1]], {x: a}), a[:2])
 
@@ -82,7 +90,9 @@ def random_key(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
         if kind < 0.45 and size:
             key.append(int(rng.integers(-size, size)))
         elif kind < 0.7:
-            start, stop = (None if rng.random() < 0.5 else int(rng.integers(-size - 2, size + 3)) for _ in "ab")
+            start, stop = (
+                None if rng.random() < 0.5 else int(rng.integers(-size - 2, size + 3)) for _ in "ab"
+            )
             key.append(slice(start, stop, [None, 1, 2, -1, -2][rng.integers(5)]))
         elif kind < 0.9 and (size or common == (0,)):
             key.append(rng.integers(-size, size, size=common) if size else np.zeros(common, int))
@@ -98,7 +108,9 @@ def random_key(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
 def test_keys_mean_what_numpy_means(seed: int) -> None:
     rng = np.random.default_rng(seed)
     for _ in range(150):
-        shape = tuple(int(s) for s in rng.choice(5, p=[0.05, 0.15, 0.2, 0.3, 0.3], size=rng.integers(5)))
+        shape = tuple(
+            int(s) for s in rng.choice(5, p=[0.05, 0.15, 0.2, 0.3, 0.3], size=rng.integers(5))
+        )
         a, key = rng.normal(size=shape), random_key(rng, shape)
         try:
             expected = a[key]
@@ -156,16 +168,25 @@ def test_derivatives_of_reading_and_writing(key: Any) -> None:
 
 
 def test_integer_symbols_as_indices() -> None:
-    x, i, j = sg.placeholder("x", ("n", 4)), sg.placeholder("i", (), "int32"), sg.placeholder("j", ("k",), "uint64")
+    x, i, j = (
+        sg.placeholder("x", ("n", 4)),
+        sg.placeholder("i", (), "int32"),
+        sg.placeholder("j", ("k",), "uint64"),
+    )
     a = np.arange(12.0).reshape(3, 4)
     feeds = {x: a, i: -1, j: np.array([3, 0], "uint64")}
-    for y, expected in ((x[i], a[-1]), (x[:, j], a[:, [3, 0]]), (x[i, j], a[-1, [3, 0]]), (x[1, None, j], a[1, None, [3, 0]])):
+    for y, expected in (
+        (x[i], a[-1]),
+        (x[:, j], a[:, [3, 0]]),
+        (x[i, j], a[-1, [3, 0]]),
+        (x[1, None, j], a[1, None, [3, 0]]),
+    ):
         assert np.array_equal(sg.evaluate(y, feeds), expected)
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match=r"out of bounds|out-of-bounds|empty axes"):
         sg.evaluate(x[i], {x: a, i: 3})
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match=r"out of bounds|out-of-bounds|empty axes"):
         sg.evaluate(x[:, j], {x: a, j: np.array([4], "uint64")})
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match=r"out of bounds|out-of-bounds|empty axes"):
         sg.evaluate(sg.add_at(x, i, 1.0), {x: a, i: -4})
 
 
@@ -173,11 +194,11 @@ def test_positions_on_a_named_axis_are_checked_when_it_runs() -> None:
     x = sg.placeholder("x", ("n",))
     assert float(sg.evaluate(x[-1], {x: [1.0, 2.0]})) == 2.0
     assert float(sg.evaluate(x[x.shape[0] - 2], {x: [1.0, 2.0, 3.0]})) == 2.0
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match=r"out of bounds|out-of-bounds|empty axes"):
         sg.evaluate(x[2], {x: [1.0, 2.0]})
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match=r"out of bounds|out-of-bounds|empty axes"):
         sg.evaluate(x[[0, -3]], {x: [1.0, 2.0]})
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match=r"out of bounds|out-of-bounds|empty axes"):
         sg.evaluate(x[-1], {x: np.zeros(0)})
 
 
@@ -193,7 +214,13 @@ def test_a_mask_fixes_a_named_size() -> None:
 def test_known_masks_of_every_kind() -> None:
     a, mask = np.arange(3.0), np.array([True, False, True])
     x = sg.placeholder("x", (3,))
-    for known in (mask, list(mask), sg.asarray(mask), sg.constant(mask), sg.logical_not(sg.constant(~mask))):
+    for known in (
+        mask,
+        list(mask),
+        sg.asarray(mask),
+        sg.constant(mask),
+        sg.logical_not(sg.constant(~mask)),
+    ):
         assert np.array_equal(sg.evaluate(x[known], {x: a}), [0.0, 2.0])
 
 
@@ -203,8 +230,12 @@ def test_unknown_masks() -> None:
     a, mask = np.arange(6.0).reshape(2, 3), np.array([[True, False, True], [False, True, False]])
     with pytest.raises(TraceError, match=r"hint: use sg\.where"):
         x[m]
-    assert np.array_equal(sg.evaluate(sg.set_at(x, m, 9.0), {x: a, m: mask}), np.where(mask, 9.0, a))
-    assert np.array_equal(sg.evaluate(sg.add_at(x, m, 9.0), {x: a, m: mask}), np.where(mask, 9.0 + a, a))
+    assert np.array_equal(
+        sg.evaluate(sg.set_at(x, m, 9.0), {x: a, m: mask}), np.where(mask, 9.0, a)
+    )
+    assert np.array_equal(
+        sg.evaluate(sg.add_at(x, m, 9.0), {x: a, m: mask}), np.where(mask, 9.0 + a, a)
+    )
     found = sg.evaluate(sg.set_at(x, row, np.array([7.0, 8.0, 9.0])), {x: a, row: [True, False]})
     assert np.array_equal(found, [[7.0, 8.0, 9.0], [3.0, 4.0, 5.0]])
     with pytest.raises(ShapeError, match="must not depend on how many"):
@@ -219,7 +250,10 @@ def test_the_last_write_wins_and_has_the_derivative() -> None:
     gx, gv = sg.vjp(y, [x, v], sg.constant([1.0, 2.0, 4.0]))
     assert np.array_equal(sg.evaluate(gx, feeds), [0.0, 0.0, 4.0])
     assert np.array_equal(sg.evaluate(gv, feeds), [0.0, 0.0, 2.0, 1.0])
-    assert np.array_equal(last_writes([np.array([[1, 1], [0, 2]])], shape=(3,), layout=("index",)).numpy(), [[False, True], [True, True]])
+    assert np.array_equal(
+        last_writes([np.array([[1, 1], [0, 2]])], shape=(3,), layout=("index",)).numpy(),
+        [[False, True], [True, True]],
+    )
 
 
 def test_written_values_take_the_type_of_the_array() -> None:
@@ -248,7 +282,12 @@ def test_booleans_are_or_ed() -> None:
 def test_every_element_type_passes_through(dtype: str) -> None:
     a = np.array([[1, 0, 1], [0, 1, 1]]).astype(dtype)
     x = sg.asarray(a)
-    for y, expected in ((x[1], a[1]), (x[:, ::-1], a[:, ::-1]), (x[[1, 0]], a[[1, 0]]), (sg.take(x, np.array([2]), axis=1), a[:, [2]])):
+    for y, expected in (
+        (x[1], a[1]),
+        (x[:, ::-1], a[:, ::-1]),
+        (x[[1, 0]], a[[1, 0]]),
+        (sg.take(x, np.array([2]), axis=1), a[:, [2]]),
+    ):
         assert y.dtype == a.dtype
         assert np.array_equal(y.numpy(), expected)
     assert sg.set_at(x, 0, True if dtype == "bool" else 1).dtype == a.dtype
@@ -268,35 +307,49 @@ def test_take() -> None:
     rng = np.random.default_rng(1)
     a = rng.normal(size=(3, 4, 2))
     for axis in (0, 1, -1):
-        for index in (np.array(1), np.array([0, -1, 0]), np.array([[1, 0], [1, 1]]), np.zeros((0,), int)):
+        for index in (
+            np.array(1),
+            np.array([0, -1, 0]),
+            np.array([[1, 0], [1, 1]]),
+            np.zeros((0,), int),
+        ):
             x = sg.placeholder("x", ("a", 4, "c"))
-            assert np.array_equal(sg.evaluate(sg.take(x, index, axis=axis), {x: a}), np.take(a, index, axis=axis))
+            assert np.array_equal(
+                sg.evaluate(sg.take(x, index, axis=axis), {x: a}), np.take(a, index, axis=axis)
+            )
             check_derivatives(lambda x, i=index, k=axis: sg.take(x, i, axis=k) ** 2, a)
     assert float(sg.take(sg.asarray([1.0, 2.0]), np.array(1))) == 2.0
     with pytest.raises(ShapeError, match="axis may be left out only for one axis"):
         sg.take(sg.asarray(a), np.array([0]))
     with pytest.raises(DTypeError, match="expected integer"):
         sg.take(sg.asarray(a), np.array([0.0]), axis=0)
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match=r"out of bounds|out-of-bounds|empty axes"):
         sg.take(sg.asarray(a), np.array([5]), axis=0)
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match=r"out of bounds|out-of-bounds|empty axes"):
         sg.take(sg.zeros((0, 3)), np.array([0]), axis=0)
 
 
 def test_take_along_axis() -> None:
     rng = np.random.default_rng(2)
     a = rng.normal(size=(3, 4))
-    for axis, index in ((1, [[0, 0, -1], [1, 2, 3], [3, 3, 3]]), (0, [[2, 2, 0, 1]]), (-1, np.zeros((3, 0), int)), (1, [[0, 1]])):
+    for axis, index in (
+        (1, [[0, 0, -1], [1, 2, 3], [3, 3, 3]]),
+        (0, [[2, 2, 0, 1]]),
+        (-1, np.zeros((3, 0), int)),
+        (1, [[0, 1]]),
+    ):
         index = np.asarray(index)
         x = sg.placeholder("x", ("n", 4))
         y = sg.take_along_axis(x, index, axis=axis)
         assert np.array_equal(sg.evaluate(y, {x: a}), np.take_along_axis(a, index, axis))
         check_derivatives(lambda x, i=index, k=axis: sg.take_along_axis(x, i, axis=k) ** 2, a)
     one = rng.normal(size=(1, 4))
-    check_derivatives(lambda x: sg.take_along_axis(x, np.array([[0, 1], [3, 1], [0, 0]]), axis=1) ** 2, one)
+    check_derivatives(
+        lambda x: sg.take_along_axis(x, np.array([[0, 1], [3, 1], [0, 0]]), axis=1) ** 2, one
+    )
     with pytest.raises(ShapeError, match="numbers of axes differ"):
         sg.take_along_axis(sg.asarray(a), np.array([0]))
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match=r"out of bounds|out-of-bounds|empty axes"):
         sg.take_along_axis(sg.asarray(a), np.array([[4]]), axis=1)
 
 
@@ -306,12 +359,20 @@ def test_take_along_axis() -> None:
 @pytest.mark.parametrize(
     ("key", "error", "message"),
     [
-        ((0, 0, 0), OutOfRange, r"getitem: too many indices: expected at most 2, for f64\[2, 3\], got 3"),
+        (
+            (0, 0, 0),
+            OutOfRange,
+            r"getitem: too many indices: expected at most 2, for f64\[2, 3\], got 3",
+        ),
         (2, OutOfRange, "getitem: index out of range on axis 0: expected -2 to 1, got 2"),
         ((0, -4), OutOfRange, "getitem: index out of range on axis 1: expected -3 to 2, got -4"),
         ([0, 5], OutOfRange, "getitem: index out of range on axis 0: expected -2 to 1, got 5"),
         ((..., ...), OutOfRange, "more than one ellipsis"),
-        ([1.0], DTypeError, "element type of an index array: expected integer or bool, got float64"),
+        (
+            [1.0],
+            DTypeError,
+            "element type of an index array: expected integer or bool, got float64",
+        ),
         (1.0, DTypeError, "no such index"),
         ("a", DTypeError, "no such index"),
         (True, ArgumentError, "a single bool is no index"),
@@ -331,7 +392,6 @@ def test_errors(key: Any, error: type[Exception], message: str) -> None:
         sg.set_at(x, key, 1.0)
 
 
-@pytest.mark.xfail(strict=False, reason="composites do not name the line of the call yet")
 def test_an_error_names_the_line() -> None:
     with pytest.raises(OutOfRange, match="test_indexing"):
         sg.placeholder("x", (2,))[5]
@@ -345,11 +405,11 @@ def test_slice_bounds_must_be_known() -> None:
     assert x[: sg.asarray(2)] is x[:2]
 
 
-# --- branches not taken -----------------------------------------------------------------------------
+# --- branches not taken ---------------------------------------------------------------------------
 
 
 def test_a_branch_not_taken_stays_out() -> None:
-    """A root's infinite slope at 0 is selected out, through every way of reading and writing."""
+    """A root has an infinite slope at 0, which is selected out whatever is read or written."""
     x = sg.placeholder("x", (3,))
     live = np.array([False, True, True])
     index = np.array([0, 1, 2])

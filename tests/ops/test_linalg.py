@@ -25,14 +25,23 @@ def matrices(*shape: int, dtype: str = "float64") -> np.ndarray:
     return (a + 2 * np.eye(*shape[-2:])).astype(dtype)
 
 
+def adjoint(a: np.ndarray) -> np.ndarray:
+    return a.conj().swapaxes(-1, -2)
+
+
+def conjugated(x: Any) -> Any:
+    """The conjugate transpose of a symbol."""
+    x = sg.matrix_transpose(x)
+    return sg.conj(x) if x.dtype.kind == "c" else x
+
+
 def symmetric(x: Any) -> Any:
-    return (x + sg.conj(sg.matrix_transpose(x))) / 2 if x.dtype.kind == "c" else (x + sg.matrix_transpose(x)) / 2
+    return (x + conjugated(x)) / 2
 
 
 def positive(x: Any) -> Any:
     """A positive definite matrix that depends on every element of ``x``."""
-    other = sg.conj(sg.matrix_transpose(x)) if x.dtype.kind == "c" else sg.matrix_transpose(x)
-    return x @ other + 0.5 * sg.eye(x.shape[-1], dtype=x.dtype)
+    return x @ conjugated(x) + 0.5 * sg.eye(x.shape[-1], dtype=x.dtype)
 
 
 BATCHES = [(), (2,), (2, 1)]
@@ -44,9 +53,15 @@ SQUARE: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "inv": (la.inv, np.linalg.inv),
     "det": (la.det, np.linalg.det),
     "slogdet": (la.slogdet, np.linalg.slogdet),
-    "cholesky": (lambda x: la.cholesky(positive(x)), lambda a: np.linalg.cholesky(a @ a.conj().swapaxes(-1, -2) + 0.5 * np.eye(a.shape[-1], dtype=a.dtype))),
-    "eigh": (lambda x: la.eigh(symmetric(x)), lambda a: np.linalg.eigh((a + a.conj().swapaxes(-1, -2)) / 2)),
-    "eigvalsh": (lambda x: la.eigvalsh(symmetric(x)), lambda a: np.linalg.eigvalsh((a + a.conj().swapaxes(-1, -2)) / 2)),
+    "cholesky": (
+        lambda x: la.cholesky(positive(x)),
+        lambda a: np.linalg.cholesky(a @ adjoint(a) + 0.5 * np.eye(a.shape[-1], dtype=a.dtype)),
+    ),
+    "eigh": (lambda x: la.eigh(symmetric(x)), lambda a: np.linalg.eigh((a + adjoint(a)) / 2)),
+    "eigvalsh": (
+        lambda x: la.eigvalsh(symmetric(x)),
+        lambda a: np.linalg.eigvalsh((a + adjoint(a)) / 2),
+    ),
     "cube": (lambda x: la.matrix_power(x, 3), lambda a: np.linalg.matrix_power(a, 3)),
     "sixth": (lambda x: la.matrix_power(x, 6), lambda a: np.linalg.matrix_power(a, 6)),
     "one": (lambda x: la.matrix_power(x, 1), lambda a: a),
@@ -55,15 +70,27 @@ SQUARE: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 }
 GENERAL: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "qr": (la.qr, np.linalg.qr),
-    "qr complete": (lambda x: la.qr(x, mode="complete"), lambda a: np.linalg.qr(a, mode="complete")),
+    "qr complete": (
+        lambda x: la.qr(x, mode="complete"),
+        lambda a: np.linalg.qr(a, mode="complete"),
+    ),
     "svd": (la.svd, np.linalg.svd),
-    "svd reduced": (lambda x: la.svd(x, full_matrices=False), lambda a: np.linalg.svd(a, full_matrices=False)),
+    "svd reduced": (
+        lambda x: la.svd(x, full_matrices=False),
+        lambda a: np.linalg.svd(a, full_matrices=False),
+    ),
     "svdvals": (la.svdvals, np.linalg.svdvals),
     "pinv": (la.pinv, lambda a: np.linalg.pinv(a, rtol=None)),
     "matrix_rank": (la.matrix_rank, lambda a: np.linalg.matrix_rank(a, rtol=None)),
     "diagonal": (la.diagonal, np.linalg.diagonal),
-    "diagonal above": (lambda x: la.diagonal(x, offset=1), lambda a: np.linalg.diagonal(a, offset=1)),
-    "diagonal below": (lambda x: la.diagonal(x, offset=-2), lambda a: np.linalg.diagonal(a, offset=-2)),
+    "diagonal above": (
+        lambda x: la.diagonal(x, offset=1),
+        lambda a: np.linalg.diagonal(a, offset=1),
+    ),
+    "diagonal below": (
+        lambda x: la.diagonal(x, offset=-2),
+        lambda a: np.linalg.diagonal(a, offset=-2),
+    ),
     "trace": (la.trace, np.linalg.trace),
     "trace above": (lambda x: la.trace(x, offset=2), lambda a: np.linalg.trace(a, offset=2)),
 }
@@ -102,14 +129,23 @@ def test_values(name: str, dtype: str) -> None:
 
 
 def test_solve_values() -> None:
-    for batch, right in (((), (3,)), ((), (3, 2)), ((2,), (3,)), ((2,), (3, 1)), ((2, 1), (4, 3, 2)), ((), (3, 0))):
+    for batch, right in (
+        ((), (3,)),
+        ((), (3, 2)),
+        ((2,), (3,)),
+        ((2,), (3, 1)),
+        ((2, 1), (4, 3, 2)),
+        ((), (3, 0)),
+    ):
         a, b = matrices(*batch, 3, 3), RNG.normal(size=right)
         agree(la.solve(sg.asarray(a), sg.asarray(b)), np.linalg.solve(a, b), "float64")
         x = sg.placeholder("x", (*batch, "n", "n"))
         y = sg.placeholder("y", ("n",) if len(right) == 1 else (*right[:-2], "n", "k"))
         agree(sg.evaluate(la.solve(x, y), {x: a, y: b}), np.linalg.solve(a, b), "float64")
     assert la.solve(sg.zeros((0, 0)), sg.zeros((0,))).shape == (0,)
-    agree(la.solve(sg.asarray([[2, 0], [0, 4]]), sg.asarray([1, 1])), np.array([0.5, 0.25]), "float64")
+    agree(
+        la.solve(sg.asarray([[2, 0], [0, 4]]), sg.asarray([1, 1])), np.array([0.5, 0.25]), "float64"
+    )
 
 
 def test_results_are_named() -> None:
@@ -131,8 +167,14 @@ def test_square_derivatives(name: str, shape: tuple[int, ...], dtype: str) -> No
 
 
 NAMED: dict[str, Callable[..., Any]] = {
-    **{name: SQUARE[name][0] for name in ("inv", "det", "slogdet", "cholesky", "eigvalsh", "cube", "back", "zero")},
-    **{name: GENERAL[name][0] for name in ("qr", "svdvals", "pinv", "diagonal above", "diagonal below", "trace")},
+    **{
+        name: SQUARE[name][0]
+        for name in ("inv", "det", "slogdet", "cholesky", "eigvalsh", "cube", "back", "zero")
+    },
+    **{
+        name: GENERAL[name][0]
+        for name in ("qr", "svdvals", "pinv", "diagonal above", "diagonal below", "trace")
+    },
     "solve": lambda x: la.solve(x, x[..., :2]),
     "whole svd": lambda x: whole_svd(x)[:2],
     "vector_norm": lambda x: la.vector_norm(x, axis=-1),
@@ -171,7 +213,9 @@ def test_derivatives_keep_the_element_type(dtype: str) -> None:
 
 def test_upper_cholesky_derivatives() -> None:
     for dtype in ("float64", "complex128"):
-        check_derivatives(lambda x: la.cholesky(positive(x), upper=True), matrices(3, 3, dtype=dtype))
+        check_derivatives(
+            lambda x: la.cholesky(positive(x), upper=True), matrices(3, 3, dtype=dtype)
+        )
 
 
 def test_the_gradient_of_cholesky_is_symmetric() -> None:
@@ -184,13 +228,22 @@ def test_the_gradient_of_cholesky_is_symmetric() -> None:
 
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_solve_derivatives(dtype: str) -> None:
-    for batch, right in (((), (3,)), ((), (3, 2)), ((2,), (3,)), ((2,), (3, 1)), ((2, 1), (2, 3, 2)), ((), (2, 3, 1))):
+    for batch, right in (
+        ((), (3,)),
+        ((), (3, 2)),
+        ((2,), (3,)),
+        ((2,), (3, 1)),
+        ((2, 1), (2, 3, 2)),
+        ((), (2, 3, 1)),
+    ):
         b = RNG.normal(size=right).astype(dtype)
         check_derivatives(la.solve, matrices(*batch, 3, 3, dtype=dtype), b)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
-@pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4), (2, 3, 2), (0, 2), (2, 0), (1, 3)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(3, 3), (4, 2), (2, 4), (2, 3, 2), (0, 2), (2, 0), (1, 3)], ids=str
+)
 def test_general_derivatives(shape: tuple[int, ...], dtype: str) -> None:
     a = matrices(*shape, dtype=dtype)
     check_derivatives(la.qr, a)
@@ -199,11 +252,6 @@ def test_general_derivatives(shape: tuple[int, ...], dtype: str) -> None:
     for offset in (-1, 0, 2):
         check_derivatives(lambda x, k=offset: la.diagonal(x, offset=k) ** 2, a)
         check_derivatives(lambda x, k=offset: la.trace(x, offset=k) ** 2, a)
-
-
-def conjugated(x: Any) -> Any:
-    x = sg.matrix_transpose(x)
-    return sg.conj(x) if x.dtype.kind == "c" else x
 
 
 def whole_svd(x: Any) -> Any:
@@ -235,9 +283,9 @@ def test_the_polar_factor_at_equal_singular_values(shape: tuple[int, ...]) -> No
         u, _, vh = la.svd(x, full_matrices=False)
         return u @ vh
 
-    q, _ = np.linalg.qr(RNG.normal(size=(3, 3)))
+    left, _ = np.linalg.qr(RNG.normal(size=(shape[0], shape[0])))
     check_derivatives(polar, 2.0 * np.eye(*shape), order=1)
-    check_derivatives(polar, 1.5 * q[: shape[0], : shape[1]] if shape[0] == shape[1] else 1.5 * np.eye(*shape), order=1)
+    check_derivatives(polar, 1.5 * left @ np.eye(*shape), order=1)
 
 
 def test_qr_complete_derivatives() -> None:
@@ -274,7 +322,9 @@ def test_symmetric_functions_of_equal_eigenvalues() -> None:
         assert np.allclose(sg.evaluate(g, {x: a}), np.eye(3), atol=1e-12)
 
 
-@pytest.mark.parametrize("a", [2.0 * np.array([[0.0, -1.0], [1.0, 0.0]]), np.eye(3), np.eye(2, 4), np.eye(4, 2)], ids=str)
+@pytest.mark.parametrize(
+    "a", [2.0 * np.array([[0.0, -1.0], [1.0, 0.0]]), np.eye(3), np.eye(2, 4), np.eye(4, 2)], ids=str
+)
 def test_the_nuclear_norm_of_equal_singular_values(a: np.ndarray) -> None:
     x = sg.placeholder("x", a.shape)
     (g,) = sg.grad(la.matrix_norm(x, ord="nuc"), x)
@@ -327,7 +377,9 @@ def test_determinants_of_singular_matrices(n: int, dtype: str) -> None:
         slope = (cofactors(a + 1e-4 * t) - cofactors(a - 1e-4 * t)) / 2e-4
         assert np.allclose(cofactor_slope(sg.asarray(a), sg.asarray(t)).numpy(), slope, atol=1e-5)
         check_derivatives(la.det, a, order=2, step=1e-3)
-    check_derivatives(la.det, matrices(n, n, dtype=dtype), order=4 if n < 5 else 3, tolerance=1e-5, step=1e-3)
+    check_derivatives(
+        la.det, matrices(n, n, dtype=dtype), order=4 if n < 5 else 3, tolerance=1e-5, step=1e-3
+    )
 
 
 def test_determinants_of_batches_with_singular_members() -> None:
@@ -356,13 +408,19 @@ def test_slogdet_of_a_negative_determinant() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int32"])
 @pytest.mark.parametrize("order", [0, 1, 2, 2.5, 3, -1, np.inf, -np.inf])
 def test_vector_norms(order: float, dtype: str) -> None:
-    a = (4 * RNG.normal(size=(2, 3, 4))).astype(dtype) + np.asarray(1, dtype)
+    a = (4 * RNG.normal(size=(2, 3, 4))).astype(dtype)
+    a[a == 0] = 1
     for axis in (None, 0, -1, (0, 2), (2, 1)):
         for keepdims in (False, True):
             x = sg.placeholder("x", ("n", 3, "m"), dtype)
             y = la.vector_norm(x, axis=axis, keepdims=keepdims, ord=order)
-            expected = np.linalg.vector_norm(a if dtype != "int32" else a.astype(float), axis=axis, keepdims=keepdims, ord=order)
-            agree(sg.evaluate(y, {x: a}), np.asarray(expected, sg.asarray(a).dtype if dtype[0] == "f" else None), dtype)
+            inexact = a if dtype != "int32" else a.astype(float)
+            expected = np.linalg.vector_norm(inexact, axis=axis, keepdims=keepdims, ord=order)
+            agree(
+                sg.evaluate(y, {x: a}),
+                np.asarray(expected, dtype if dtype[0] == "f" else None),
+                dtype,
+            )
     if dtype in ("float64", "complex128"):
         check_derivatives(lambda x: la.vector_norm(x, axis=1, ord=order), a)
 
@@ -393,7 +451,8 @@ def test_matrix_norms(order: Any) -> None:
         for keepdims in (False, True):
             x = sg.placeholder("x", ("n", 3, "m"), dtype)
             y = la.matrix_norm(x, ord=order, keepdims=keepdims)
-            expected = np.linalg.matrix_norm(a if dtype != "int64" else a.astype(float), ord=order, keepdims=keepdims)
+            inexact = a if dtype != "int64" else a.astype(float)
+            expected = np.linalg.matrix_norm(inexact, ord=order, keepdims=keepdims)
             agree(sg.evaluate(y, {x: a}), expected, dtype)
         if dtype in ("float64", "complex128"):
             check_derivatives(lambda x: la.matrix_norm(x, ord=order), a)
@@ -401,8 +460,14 @@ def test_matrix_norms(order: Any) -> None:
 
 def test_cross() -> None:
     a, b = RNG.normal(size=(2, 3)), RNG.normal(size=(3,))
-    assert np.allclose(la.cross(sg.asarray(a), sg.asarray(b)).numpy(), np.linalg.cross(a, np.broadcast_to(b, a.shape)))
-    assert np.allclose(la.cross(sg.asarray(a.T), sg.asarray(a.T[:, ::-1]), axis=0).numpy(), np.linalg.cross(a.T, a.T[:, ::-1], axis=0))
+    assert np.allclose(
+        la.cross(sg.asarray(a), sg.asarray(b)).numpy(),
+        np.linalg.cross(a, np.broadcast_to(b, a.shape)),
+    )
+    assert np.allclose(
+        la.cross(sg.asarray(a.T), sg.asarray(a.T[:, ::-1]), axis=0).numpy(),
+        np.linalg.cross(a.T, a.T[:, ::-1], axis=0),
+    )
     check_derivatives(la.cross, a, b)
     with pytest.raises(ShapeError, match="cross: axis -1 of x2"):
         la.cross(sg.asarray(a), sg.zeros((2,)))
@@ -414,7 +479,11 @@ def test_cross() -> None:
 @pytest.mark.parametrize("name", ["inv", "det", "slogdet", "cholesky", "eigh", "eigvalsh"])
 def test_square_matrices_are_required(name: str) -> None:
     op = getattr(la, name)
-    for value in (sg.zeros((2, 3)), sg.placeholder("x", (2, 3)), sg.placeholder("x", ("n", "n + 1"))):
+    for value in (
+        sg.zeros((2, 3)),
+        sg.placeholder("x", (2, 3)),
+        sg.placeholder("x", ("n", "n + 1")),
+    ):
         with pytest.raises(ShapeError, match=f"{name}: rows and columns of x differ"):
             op(value)
     with pytest.raises(ShapeError, match=f"{name}: x is no matrix: expected 2 or more axes"):
@@ -431,7 +500,7 @@ def test_other_errors() -> None:
         la.solve(sg.zeros((2, 2)), sg.zeros((3,)))
     with pytest.raises(ArgumentError, match="qr: mode"):
         la.qr(sg.zeros((2, 2)), mode="full")
-    with pytest.raises(ArgumentError, match="the exponent is an int: got 0.5"):
+    with pytest.raises(ArgumentError, match=r"the exponent is an int: got 0.5"):
         la.matrix_power(sg.zeros((2, 2)), 0.5)
     with pytest.raises(ShapeError, match="matrix_power: x is not square"):
         la.matrix_power(sg.zeros((2, 3)), 2)

@@ -23,7 +23,11 @@ def sample(dtype: str, shape: tuple[int, ...]) -> Any:
         info = np.iinfo(dtype)
         return rng.choice(np.array([info.min, info.max, 0, 1], dtype), shape)
     values = rng.choice([-np.inf, -1.5, -0.0, 0.0, 2.0, np.inf], shape)
-    return (values + 1j * rng.choice([0.0, 1.0], shape)).astype(dtype) if dtype[0] == "c" else values.astype(dtype)
+    return (
+        (values + 1j * rng.choice([0.0, 1.0], shape)).astype(dtype)
+        if dtype[0] == "c"
+        else values.astype(dtype)
+    )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -47,7 +51,9 @@ def test_order_of_every_element_type(dtype: str) -> None:
 def test_nans_come_last_in_both_directions() -> None:
     x = sg.asarray([2.0, np.nan, 3.0, 1.0])
     assert np.array_equal(sg.sort(x).numpy(), [1.0, 2.0, 3.0, np.nan], equal_nan=True)
-    assert np.array_equal(sg.sort(x, descending=True).numpy(), [3.0, 2.0, 1.0, np.nan], equal_nan=True)
+    assert np.array_equal(
+        sg.sort(x, descending=True).numpy(), [3.0, 2.0, 1.0, np.nan], equal_nan=True
+    )
     assert np.array_equal(sg.argsort(x, descending=True).numpy(), [2, 0, 3, 1])
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +29,8 @@ class Left(NamedTuple):
     variant: Variant
 
 
-class Setting(NamedTuple):
+@dataclass(frozen=True)
+class Setting:
     """How a rule's variables are filled, where the defaults below will not do.
 
     Attributes:
@@ -41,11 +43,11 @@ class Setting(NamedTuple):
         primal: the expression that is said to be differentiated.
     """
 
-    shapes: dict[str, tuple[int, ...]] = {}
-    dtypes: dict[str, str] = {}
-    attributes: dict[str, Any] = {}
-    constants: dict[str, list[float]] = {}
-    made_of: dict[str, Any] = {}
+    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    dtypes: dict[str, str] = field(default_factory=dict)
+    attributes: dict[str, Any] = field(default_factory=dict)
+    constants: dict[str, list[float]] = field(default_factory=dict)
+    made_of: dict[str, Any] = field(default_factory=dict)
     primal: str | None = None
 
 
@@ -64,7 +66,9 @@ SETTINGS: dict[str, Setting] = {
     "broadcast_to_own_shape": Setting(attributes={"shape": (LENGTH,)}),
     "broadcast_twice": Setting(attributes={"before": (3, LENGTH), "shape": (2, 3, LENGTH)}),
     "permute_to_own_order": Setting(_MATRIX, attributes={"axes": (0, 1)}),
-    "permute_twice": Setting({"x": (2, 3, 4)}, attributes={"first": (2, 0, 1), "second": (1, 0, 2)}),
+    "permute_twice": Setting(
+        {"x": (2, 3, 4)}, attributes={"first": (2, 0, 1), "second": (1, 0, 2)}
+    ),
     "sum_over_no_axis": Setting(attributes={"dtype": "same", "keepdims": False}),
     "sum_of_negative": Setting(_MATRIX, attributes=_REDUCED),
     "broadcast_after": Setting(attributes=_BROADCAST),
@@ -160,7 +164,7 @@ def _ops_for(rule: Rule, variant: Variant) -> list[dict[str, Op]]:
     return [
         {name: op}
         for op in OPS.values()
-        if OpVariable(name, rule.only).admits(op)
+        if OpVariable(name, rule.only, rule.barring).admits(op)
         and op.signature.arity == arity
         and not op.signature.attrs
     ]
@@ -227,10 +231,20 @@ def differentiating(primal: Symbol) -> Iterator[None]:
 def applied(left: Left) -> Symbol | None:
     """What its rule, all others switched off, makes of a left side."""
     rule = left.variant.rule
-    setting = SETTINGS.get(rule.name, Setting())
     with rewriting(disabled={r.name for r in RULES} - {rule.name}):
-        # "exact" switches folding on.
-        builder = Builder((rule.level, "exact"))
-    with constructing(builder=builder):
-        with differentiating(left.values[setting.primal] if setting.primal else constant(0.0)):
-            return builder.simplified(left.root.op, left.root.args, left.root.attrs)
+        builder = Builder((rule.level, "exact"))  # "exact" switches folding on
+    with constructing(builder=builder), differentiating(_primal_of(left)):
+        return builder.simplified(left.root.op, left.root.args, left.root.attrs)
+
+
+def simplified(left: Left, symbol: Symbol, levels: tuple[str, ...]) -> Symbol:
+    """What all rules of some levels make of a symbol."""
+    builder = Builder(levels)
+    with constructing(builder=builder), differentiating(_primal_of(left)):
+        found = builder.simplified(symbol.op, symbol.args, symbol.attrs)
+        return symbol if found is None else found
+
+
+def _primal_of(left: Left) -> Symbol:
+    setting = SETTINGS.get(left.variant.rule.name, Setting())
+    return left.values[setting.primal] if setting.primal else constant(0.0)

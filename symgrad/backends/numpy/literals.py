@@ -39,6 +39,18 @@ def number_text(value: complex) -> str:
     return repr(value)
 
 
+def scalar_text(value: Any) -> str:
+    """A Python number that numpy converts to just this number of its own, as short as can be.
+
+    >>> scalar_text(np.float32(0.1)), scalar_text(np.float64(0.1)), scalar_text(np.int8(3))
+    ('0.1', '0.1', '3')
+    """
+    short = str(value)
+    if value.dtype.kind == "f" and np.isfinite(value) and value.dtype.type(float(short)) == value:
+        return repr(float(short))
+    return number_text(value.item())
+
+
 def dtype_text(dtype: np.dtype[Any]) -> str:
     """A Python expression for the scalar class of an element type."""
     return "np.bool_" if dtype.kind == "b" else f"np.{dtype.name}"
@@ -69,7 +81,7 @@ def attribute_text(value: Any, names: Mapping[str, str], refer: Callable[[Any], 
 def array_text(array: NDArray[Any]) -> str:
     """A Python expression for an array, for reading and for running."""
     if array.ndim == 0:
-        return f"{dtype_text(array.dtype)}({number_text(array.item())})"
-    items = ", ".join(number_text(item) for item in array.ravel().tolist())
+        return f"{dtype_text(array.dtype)}({scalar_text(array[()])})"
+    items = ", ".join([scalar_text(item) for item in array.ravel()])
     text = f"np.array([{items}], {dtype_text(array.dtype)})"
     return text if array.ndim == 1 else f"{text}.reshape({array.shape})"

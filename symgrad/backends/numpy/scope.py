@@ -8,7 +8,7 @@ import numpy as np
 
 from symgrad.backends.dimensions import needed, rename, solve
 from symgrad.backends.numpy.buffers import Buffer, Value
-from symgrad.backends.numpy.literals import attribute_text, number_text
+from symgrad.backends.numpy.literals import attribute_text, scalar_text
 from symgrad.backends.numpy.names import Names, Series
 from symgrad.backends.numpy.templates import Template, Writer, operator_of
 from symgrad.errors import ShapeError
@@ -80,7 +80,7 @@ class Scope:
         """The value of a leaf as an operand of ``user``: a literal where that means the same."""
         is_free = symbol.op is CONSTANT and symbol not in self.leaves
         if is_free and symbol.shape == () and _is_weak(user, symbol):
-            return _foreign(number_text(symbol.payload.item()), symbol)
+            return _foreign(scalar_text(symbol.payload[()]), symbol)
         return self.constant(symbol) if symbol.op is CONSTANT else self.leaves[symbol]
 
     def template(self, symbol: Symbol) -> tuple[Template, str | None]:

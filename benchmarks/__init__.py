@@ -1,0 +1,1 @@
+"""Benchmarks: ratios measured in one run, interleaved, as medians of CPU time."""
