@@ -45,9 +45,8 @@ differentiated = graph.differentiate([height, rate])
 print(differentiated)
 
 assert set(graph.symbols) <= set(differentiated.symbols)
-print(
-    f"\n{len(graph.symbols)} symbols, and {len(differentiated.derivative_symbols)} more for the gradient"
-)
+more = len(differentiated.derivative_symbols)
+print(f"\n{len(graph.symbols)} symbols, and {more} more for the gradient")
 
 # `sg.grad` gives the gradient's symbols themselves: always a tuple, one per input.
 d_height, d_rate = sg.grad(loss, [height, rate])

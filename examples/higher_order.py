@@ -2,8 +2,8 @@
 
 The derivative of a symbol is a symbol, so it can be differentiated again. Written out in full, the
 formulas would grow by a factor per order. Here equal terms are one symbol, and an order is made of
-terms of the orders before it, so the growth is that of a polynomial. The formulas printed below show
-it: a term that is used more than once is written once, under a name, and later orders use the name.
+terms of the orders before it, so the growth is that of a polynomial. The formulas that this prints
+show it: a term used more than once is written once, under a name, and later orders use the name.
 """
 
 from __future__ import annotations

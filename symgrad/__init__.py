@@ -1,17 +1,18 @@
 """symgrad: declare each op once, build its derivative as a graph, run it fast.
 
-This module is the public namespace, and the array API's: every op of the library appears here under its
-name, entered from the registry, so that declaring an op is all there is to adding one.
+This module is the public namespace, and the array API's: every op of the library appears here under
+its name, entered from the registry, so that declaring an op is all there is to adding one.
 """
 
 from __future__ import annotations
 
-import importlib
-import math
+import importlib as _importlib
+import math as _math
+import sys as _sys
 import types as _types
-from typing import Any
+from typing import Any as _Any
 
-import symgrad.ops  # noqa: F401  # declares the ops
+from symgrad.eager import NamespaceInfo as __array_namespace_info__
 from symgrad.eager import Tensor
 from symgrad.errors import (
     ArgumentError,
@@ -31,39 +32,127 @@ from symgrad.errors import (
 from symgrad.function import Function, evaluate, function
 from symgrad.io import load, save
 from symgrad.ir.graph import Graph
-from symgrad.ir.op import COMPOSITES, OPS, Op
+from symgrad.ir.op import COMPOSITES as _COMPOSITES
+from symgrad.ir.op import OPS as _OPS
+from symgrad.ir.op import Op
 from symgrad.ir.symbol import Symbol, constant, placeholder, variable
 from symgrad.ir.text import parse, print_graph
 from symgrad.ir.walk import substitute
 from symgrad.transform import explain, grad, jvp, nth_derivative, value_and_grad, vjp
-from symgrad.types import DTYPES, Dim, TensorType, default_float, finfo, iinfo, isdtype
-from symgrad.types import can_cast, result_type, set_default_dtype
+from symgrad.types import DTYPES as _DTYPES
+from symgrad.types import (
+    Dim,
+    TensorType,
+    can_cast,
+    default_float,
+    finfo,
+    iinfo,
+    isdtype,
+    result_type,
+    set_default_dtype,
+)
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
 
-e, pi, inf, nan, newaxis = math.e, math.pi, math.inf, math.nan, None
+e, pi, inf, nan, newaxis = _math.e, _math.pi, _math.inf, _math.nan, None
+
+# What is written in this file; `_publish` adds what the registry holds.
+__all__ = [
+    "ArgumentError",
+    "DTypeError",
+    "Dim",
+    "ExtraMissing",
+    "FeedError",
+    "FormatError",
+    "Function",
+    "GradientError",
+    "Graph",
+    "InPlaceError",
+    "InternalError",
+    "Op",
+    "OutOfRange",
+    "RuleMissing",
+    "ShapeError",
+    "Symbol",
+    "SymgradError",
+    "Tensor",
+    "TensorType",
+    "TraceError",
+    "__array_api_version__",
+    "__array_namespace_info__",
+    "__version__",
+    "can_cast",
+    "constant",
+    "default_float",
+    "e",
+    "evaluate",
+    "explain",
+    "finfo",
+    "function",
+    "grad",
+    "iinfo",
+    "inf",
+    "isdtype",
+    "jvp",
+    "load",
+    "nan",
+    "newaxis",
+    "nth_derivative",
+    "parse",
+    "pi",
+    "placeholder",
+    "print_graph",
+    "result_type",
+    "save",
+    "set_default_dtype",
+    "substitute",
+    "value_and_grad",
+    "variable",
+    "vjp",
+]
+
+# The array API names these in `linalg` as well.
+_ALSO_IN = {"linalg": ("matmul", "matrix_transpose", "tensordot", "vecdot")}
+
+
+def _space(name: str) -> dict[str, _Any]:
+    """The names of a namespace below this one; it can be imported like a module."""
+    path = f"{__name__}.{name}"
+    if path not in _sys.modules:
+        module = _types.ModuleType(path, f"The ops of ``{path}``.")
+        globals()[name] = _sys.modules[path] = module
+    return vars(_sys.modules[path])
 
 
 def _publish() -> None:
-    """Enter the registry into this module, by namespace."""
-    for name, op in (OPS | COMPOSITES).items():
-        if op.namespace is None:
-            continue
-        target = globals()
-        if op.namespace:
-            space = target.setdefault(op.namespace, _types.SimpleNamespace())
-            target = vars(space)
-        target[name] = op
-    globals().update(DTYPES)
+    """Enter the registry into this module and its namespaces."""
+    _importlib.import_module("symgrad.ops")  # declares the ops
+    registry: dict[str, _Any] = {**_OPS, **_COMPOSITES}
+    public: dict[str, _Any] = dict(_DTYPES)
+    spaces: dict[str, dict[str, _Any]] = {}
+    for name, op in registry.items():
+        if op.namespace is not None:
+            target = spaces.setdefault(op.namespace, {}) if op.namespace else public
+            target[name] = op
+    for space, names in _ALSO_IN.items():
+        spaces.setdefault(space, {}).update((n, public[n]) for n in names if n in public)
+    for space, entries in spaces.items():
+        _space(space).update(entries, __all__=[*entries])
+    globals().update(public, __all__=[*__all__, *public, *spaces])
 
 
 _publish()
 
-_LAZY = {"testing": "symgrad.testing", "io": "symgrad.io"}
+# Sub-packages that are loaded when they are first asked for.
+_LAZY = ("testing",)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     if name in _LAZY:
-        return importlib.import_module(_LAZY[name])
-    raise AttributeError(f"module 'symgrad' has no attribute {name!r}")
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals()["__all__"], *_LAZY]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from symgrad.eager.inspection import NamespaceInfo
 from symgrad.eager.tensor import Tensor
 
-__all__ = ["Tensor"]
+__all__ = ["NamespaceInfo", "Tensor"]

@@ -1,24 +1,26 @@
-"""Tensor: a value, with the array API's methods and operators; and the front end that computes at once."""
+"""Tensor: a value, with the array API's methods and operators.
+
+Here is also the front end that carries out calls without a symbol: it computes at once.
+"""
 
 from __future__ import annotations
 
-import operator
 import sys
 from collections.abc import Iterator, Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symgrad.errors import ArgumentError, DTypeError, ShapeError, SymgradError, TraceError
 from symgrad.ir.late import late
-from symgrad.ir.op import FRONT_ENDS, OPS, SYMBOL_RANK, TENSOR_RANK, Attrs, Op
+from symgrad.ir.op import FRONT_ENDS, SYMBOL_RANK, TENSOR_RANK, Attrs, Op
 from symgrad.ir.operators import Operators
 from symgrad.ir.site import here
 from symgrad.ir.storage import Storage
 from symgrad.ir.symbol import Symbol, constant, float_of, weak_dtype
-from symgrad.ops.creation import require_cpu, values_of
+from symgrad.ops.conversion import is_known, require_cpu, values_of
 from symgrad.types import Dim, TensorType, TupleType, is_inexact, take_constraints
 
 _PACKAGE = __name__.partition(".")[0]
@@ -107,7 +109,9 @@ class Tensor(Operators):
         return namespace
 
     def __dlpack__(self, **options: Any) -> Any:
-        return self.storage.array.__dlpack__(**options)
+        array = self.storage.array
+        # A protocol without read-only memory must not hand out what others share.
+        return (array if array.flags.writeable else array.copy()).__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.storage.array.__dlpack_device__()
@@ -117,6 +121,13 @@ class Tensor(Operators):
         text = np.array_repr(self.storage.array, max_line_width=width)
         # One letter more than in "array(", so every further line moves by one.
         return text.replace("array(", "Tensor(", 1).replace("\n ", "\n  ")
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec else str(self)
+
+    def __reduce__(self) -> Any:
+        # A copy and a pickle hold the value; the lock of a storage stays where it is.
+        return as_tensor, (self.storage.array.copy(),)
 
     # Python numbers -----------------------------------------------------------------------------
     def _single(self, what: str) -> NDArray[Any]:
@@ -187,8 +198,13 @@ class Pack(tuple[Any, ...]):
 
 
 def as_tensor(value: Any) -> Tensor:
-    """The tensor that holds an array, which is not copied."""
-    return Tensor(Storage(np.asarray(value)))
+    """The tensor that holds an array, which is not copied if its element type is known.
+
+    Raises:
+        DTypeError: an array of objects, texts, dates.
+    """
+    array = value if is_known(value) else values_of("asarray", value)
+    return Tensor(Storage(np.asarray(array)))
 
 
 _WEAK = (bool, int, float, complex)
@@ -216,17 +232,27 @@ def _type_of(value: Any) -> Any:
 
 
 def compute(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
-    """What the op's kernel gives, after all checks that a symbol would make."""
+    """Check what a symbol's construction would check, then run the kernel."""
     weak = weak_dtype(op, operands)
     values = [_value(op, operand, weak) for operand in operands]
     if op.integers == "float":
         values = _as_floats(values)
-    types: list[Any] = [_type_of(v) for v in values]
+    types = [_type_of(value) for value in values]
     if op.normalize is not None:
         attrs = op.normalize(types, attrs)
+        if FRONT_ENDS.choose((), attrs) is not apply_eager:
+            # A name in a shape became a dimension.
+            return FRONT_ENDS.by_rank[SYMBOL_RANK](op, operands, attrs)
     op.infer(types, attrs)
     with np.errstate(all="ignore"):
-        return op.run(values, attrs)
+        return wrapped(op.run(values, attrs))
+
+
+def wrapped(result: Any) -> Any:
+    """A kernel's result as a tensor, several as a pack."""
+    if isinstance(result, tuple):
+        return Pack(cast("tuple[Any, ...]", result))
+    return Tensor(Storage(np.asarray(result)))
 
 
 def apply_eager(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
@@ -234,12 +260,12 @@ def apply_eager(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
     if any(type(operand) is Dim for operand in operands):
         return FRONT_ENDS.by_rank[SYMBOL_RANK](op, operands, attrs)
     try:
-        result = compute(op, operands, attrs)
-        return Pack(result) if isinstance(result, tuple) else as_tensor(result)
+        return compute(op, operands, attrs)
     except SymgradError as error:
         take_constraints()
-        if error.site is None:
-            error.site = str(here())
+        site = here()
+        if error.site is None and site is not None:
+            error.site = str(site)
         raise
 
 

@@ -1,8 +1,8 @@
 """Op: a frozen record of facets, callable; and the registry of all ops.
 
 An op is declared once, in ``symgrad.ops``, through one of the families there. Everything else reads
-the record. Calling an op binds the arguments, picks the front end from the operands (a symbol anywhere
-builds a symbol, otherwise the call computes at once) and hands over.
+the record. Calling an op binds the arguments, picks the front end from the operands (a symbol
+anywhere builds a symbol, otherwise the call computes at once) and hands over.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Attrs = dict[str, Any]
 
 
 class Nothing:
-    """A derivative that is nothing, and why. Never ``None``: that would mean three things at once."""
+    """A derivative that is nothing, and why. Never ``None``: that would mean three things."""
 
     __slots__ = ("kind", "reason")
 
@@ -193,8 +193,7 @@ class FrontEnds:
     def choose(self, operands: Sequence[Any], attrs: Attrs) -> FrontEnd:
         rank = 0
         for operand in operands:
-            kind: Any = type(operand)
-            rank = max(rank, getattr(kind, "__front_rank__", 0))
+            rank = max(rank, getattr(operand, "__front_rank__", 0))
         if rank < SYMBOL_RANK and attrs and any(_holds_dim(value) for value in attrs.values()):
             rank = SYMBOL_RANK
         return self.by_rank[rank] if rank > TENSOR_RANK else late.apply_eager
@@ -218,7 +217,7 @@ class Op:
             summed over broadcast axes nor cast back: the walker does that.
         jvp: ``jvp(tangents, y, args, attrs)``, the output's tangent; a tangent may be ZERO.
         normalize: brings attributes into one form once operand types are known.
-        partials: for element-wise ops, one factor per operand: a number, or ``p(y, *args, **attrs)``.
+        partials: for element-wise ops, a factor per operand: a number, or ``p(y, *args, **attrs)``.
         promotes: which operands share one element type, so that a Python number takes the others'.
         integers: what becomes of integer operands: "keep", or "float" (cast to the result's type).
         guard: how the predicate of a selection passes to operand ``i``: "keep" (element-wise),

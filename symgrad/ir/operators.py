@@ -213,7 +213,7 @@ class Operators:
             raise _no_value(
                 self,
                 what,
-                f"the size {shape[0]} is known only when it runs; use x.shape[0], or ops over the whole axis",
+                f"the size {shape[0]} is known only at run time; use x.shape[0], or whole-axis ops",
             )
         return shape[0]
 

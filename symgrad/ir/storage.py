@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Storage:
     """An array, a version that counts its changes, and a lock.
 
-    Owned by variables and by eager tensors alike. A change *replaces* the array, so whoever read the
-    old one keeps a consistent snapshot.
+    Owned by variables and by eager tensors alike. A change *replaces* the array, so whoever read
+    the old one keeps a consistent snapshot.
 
     Attributes:
         array: the present value; treat it as read-only.

@@ -1,8 +1,8 @@
 """Symbol: one application of an op to symbols; immutable and interned.
 
 Equal construction gives the same object, so common sub-expressions are shared from the start and
-equality is identity. Serial numbers count constructions: an argument's serial is always smaller than
-its user's, so sorting by serial is a topological order.
+equality is identity. Serial numbers count constructions: an argument's serial is always smaller
+than its user's, so sorting by serial is a topological order.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import threading
 import weakref
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -236,7 +236,7 @@ def _forget(entry: weakref.ref[Symbol], table: dict[Any, _Entry] = _table) -> No
 
 def attribute_key(value: Any) -> Any:
     """A hashable form that tells True, 1, 1.0 and -0.0 apart, and knows NaN as equal to itself."""
-    kind: Any = type(value)
+    kind = cast("Any", type(value))
     if kind is int or kind is str or value is None:
         return value
     if kind is tuple:
@@ -304,7 +304,7 @@ def new_symbol(
 
 
 def intern(key: Any, symbol: Symbol) -> Symbol:
-    """Enter ``symbol`` under ``key`` unless another thread was first; the one that is in the table."""
+    """Enter ``symbol`` under ``key``; another thread may have been first, then its symbol."""
     if key is None:
         return symbol
     entry = _Entry(symbol, _forget)
@@ -526,9 +526,7 @@ def _as_floats(args: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
     if all(is_inexact(a.dtype) for a in args):
         return args
     dtype = float_of(a.dtype for a in args)
-    return tuple(
-        a if is_inexact(a.dtype) else OPS["astype"](a, dtype) for a in args
-    )
+    return tuple(a if is_inexact(a.dtype) else OPS["astype"](a, dtype) for a in args)
 
 
 def float_of(dtypes: Iterable[np.dtype[Any]]) -> np.dtype[Any]:

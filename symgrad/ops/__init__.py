@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
-from symgrad.ops import (  # noqa: F401  # each fills the registry
-    scalar,
-    elementwise,
-    movement,
+from symgrad.ops import (
     axes,
-    joining,
-    creation,
-    reduce,
+    composite,
     contract,
     conv,
-    pool,
+    creation,
+    elementwise,
     indexing,
-    sorting,
+    joining,
     linalg,
+    movement,
+    pool,
     random,
-    composite,
+    reduce,
+    scalar,
+    sorting,
 )
+
+__all__ = [
+    "axes",
+    "composite",
+    "contract",
+    "conv",
+    "creation",
+    "elementwise",
+    "indexing",
+    "joining",
+    "linalg",
+    "movement",
+    "pool",
+    "random",
+    "reduce",
+    "scalar",
+    "sorting",
+]

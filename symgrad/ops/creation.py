@@ -6,110 +6,40 @@ A shape that holds a symbolic dimension gives a symbol, any other a tensor.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from symgrad.errors import ArgumentError, DTypeError, ShapeError
+from symgrad.errors import ArgumentError, DTypeError, TraceError
 from symgrad.ir.late import late
-from symgrad.ir.op import SYMBOL_RANK, Attrs, ops
+from symgrad.ir.op import Attrs, ops
 from symgrad.ir.symbol import Symbol, apply_symbolic
+from symgrad.ops.conversion import fitting, number, require_cpu, values_of
 from symgrad.ops.families import Array, composite, nondifferentiable
 from symgrad.types import (
-    DTYPES,
     Dim,
     TensorType,
     as_dtype,
     as_shape,
     ceil_div,
-    default_complex,
     default_float,
-    is_complex,
+    is_bool,
+    is_inexact,
+    is_integer,
     max_size,
     promote,
 )
 
-_KIND_RANK = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
-_PYTHON_KINDS = (bool, int, float, complex)
-
-
-# --- values of other libraries ------------------------------------------------------------------
-
-
-def values_of(
-    where: str, value: Any, dtype: np.dtype[Any] | None = None, *, copy: bool | None = None
-) -> NDArray[Any]:
-    """The numpy array of anything that numpy takes, in a known element type.
-
-    Python floats, alone or in lists, take the default float type.
-
-    Args:
-        where: who is named in an error.
-        value: a number, nested lists of numbers, an array, a tensor.
-        dtype: the element type; that of the value if None.
-        copy: as numpy means it.
-
-    Raises:
-        DTypeError: the elements are no numbers. ShapeError: the lists are ragged.
-    """
-    try:
-        array = np.array(value, copy=copy)
-    except ValueError as error:
-        if "inhomogeneous" not in str(error):
-            raise
-        raise ShapeError(where, "nested lists of different lengths have no shape") from None
-    if dtype is None:
-        dtype = _natural_dtype(where, value, array)
-    elif is_complex(array.dtype) and not is_complex(dtype):
-        raise DTypeError(where, "complex numbers do not fit", expected=dtype, got=array.dtype)
-    return array if array.dtype == dtype else array.astype(dtype)
-
-
-def _natural_dtype(where: str, value: Any, array: NDArray[Any]) -> np.dtype[Any]:
-    native = array.dtype.newbyteorder("=")
-    if native.name not in DTYPES:
-        raise DTypeError(where, "no such element type", expected=", ".join(DTYPES), got=array.dtype)
-    if isinstance(value, (list, tuple, float, complex)) and not isinstance(value, np.generic):
-        if native == np.float64:
-            return default_float()
-        if native == np.complex128:
-            return default_complex()
-    return native
-
-
 # --- constant arrays ----------------------------------------------------------------------------
 
 
-def require_cpu(where: str, device: Any) -> None:
-    """Refuse a device other than the only one."""
-    if device is not None and device != "cpu":
-        raise ArgumentError(where, "unknown device", expected="'cpu'", got=repr(device))
-
-
-def fitting(where: str, value: Any, dtype: np.dtype[Any]) -> Any:
-    """A Python number as the Python number that ``dtype`` holds.
-
-    Raises:
-        DTypeError: the type cannot hold the value: 1.5 in an integer type, say.
-    """
-    if not isinstance(value, _PYTHON_KINDS):
-        raise ArgumentError(where, "the value is not a number", got=repr(value))
-    kind = _PYTHON_KINDS[_KIND_RANK[dtype.kind]]
-    narrows = _PYTHON_KINDS.index(type(value)) > _KIND_RANK[dtype.kind]
-    whole = not narrows or (not isinstance(value, complex) and math.isfinite(value))
-    if not whole or (kind(value) != value and narrows):  # pyright: ignore[reportArgumentType]
-        raise DTypeError(where, f"{value} does not fit {dtype.name}")
-    if kind is int:
-        promote(dtype, int(value))  # pyright: ignore[reportArgumentType]
-    return kind(value)  # pyright: ignore[reportArgumentType]
-
-
 def _filled_attrs(types: Any, attrs: Attrs) -> Attrs:
-    dtype = promote(attrs["fill_value"]) if attrs["dtype"] is None else as_dtype(attrs["dtype"])
+    value = attrs["fill_value"]
+    dtype = promote(value) if attrs["dtype"] is None else attrs["dtype"]
     return {
         "shape": as_shape(attrs["shape"], "full"),
-        "fill_value": fitting("full", attrs["fill_value"], dtype),
+        "fill_value": fitting("full", value, dtype),
         "dtype": dtype,
     }
 
@@ -132,7 +62,7 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
 
     Args:
         shape: one size or a tuple of sizes, which may be symbolic.
-        fill_value: a number; a symbol or tensor without axes is broadcast, and differentiated.
+        fill_value: a number; a symbol or tensor is broadcast, and differentiated.
         dtype: the element type; that of the value if None.
         device: None or "cpu".
     Raises:
@@ -145,12 +75,13 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
     """
     require_cpu("full", device)
     sizes = as_shape(shape, "full")
-    if isinstance(fill_value, (np.ndarray, np.generic)):
-        fill_value = fill_value.item()
     if hasattr(fill_value, "__front_rank__"):
         value = fill_value if dtype is None else ops.astype(fill_value, dtype)
         return ops.broadcast_to(value, sizes)
-    return filled(shape=sizes, fill_value=fill_value, dtype=dtype)
+    if dtype is None and hasattr(fill_value, "dtype"):
+        dtype = fill_value.dtype
+    value = number("full", "fill_value", fill_value)
+    return filled(shape=sizes, fill_value=value, dtype=dtype)
 
 
 @composite
@@ -161,7 +92,7 @@ def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
     >>> sg.zeros((3,))
     Tensor([0., 0., 0.])
     """
-    return full(shape, 0, dtype=dtype or default_float(), device=device)
+    return full(shape, 0, dtype=default_float() if dtype is None else dtype, device=device)
 
 
 @composite
@@ -172,7 +103,7 @@ def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
     >>> sg.ones(2, dtype="int32")
     Tensor([1, 1], dtype=int32)
     """
-    return full(shape, 1, dtype=dtype or default_float(), device=device)
+    return full(shape, 1, dtype=default_float() if dtype is None else dtype, device=device)
 
 
 @composite
@@ -222,10 +153,15 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     """A tensor of anything array-like; a symbol stays a symbol.
 
     Args:
-        obj: a number, nested lists of numbers, an array, a tensor, a symbol.
+        obj: a number, an array, a tensor, a symbol, or nested lists of these (of numbers and
+            arrays only: a tensor; with tensors or symbols: they are stacked).
         dtype: the element type; that of the values if None (Python floats: the default float).
         device: None or "cpu".
-        copy: True copies always, False never, None where the element type changes.
+        copy: True copies always, False never, None where the element type changes. What was not
+            copied follows later changes of the array.
+    Raises:
+        DTypeError: not numbers, or numbers that do not fit. ShapeError: lists of different lengths.
+        ArgumentError: ``copy=False`` cannot be kept.
 
     >>> import symgrad as sg
     >>> sg.asarray([[1, 2], [3, 4]])
@@ -234,9 +170,48 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     """
     require_cpu("asarray", device)
     wanted = None if dtype is None else as_dtype(dtype)
-    if getattr(type(obj), "__front_rank__", 0) >= SYMBOL_RANK:
+    if hasattr(obj, "__front_rank__"):
+        if copy and not isinstance(obj, Symbol):
+            obj = late.as_tensor(obj.numpy().copy())
         return obj if wanted is None or wanted == obj.dtype else ops.astype(obj, wanted)
+    if _holds_values(obj):
+        joined = _stacked(obj)
+        return joined if wanted is None else ops.astype(joined, wanted)
     return late.as_tensor(values_of("asarray", obj, wanted, copy=copy))
+
+
+def _holds_values(obj: Any) -> bool:
+    """Whether nested lists hold a tensor or symbol."""
+    if not isinstance(obj, (list, tuple)):
+        return False
+    items = cast("Sequence[Any]", obj)
+    return any(hasattr(type(item), "__front_rank__") or _holds_values(item) for item in items)
+
+
+def _stacked(items: Sequence[Any]) -> Any:
+    """Values stacked; Python numbers among them take the others' element type."""
+    weak = (bool, int, float, complex)
+    known = [item if type(item) in weak else asarray(item) for item in items]
+    dtype = promote(*(item if type(item) in weak else item.dtype for item in known))
+    return ops.stack([asarray(item, dtype=dtype) for item in known])
+
+
+@composite
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+    """A tensor on the memory of an array of any library that speaks DLPack.
+
+    Args:
+        x: an array with ``__dlpack__``.
+        device: None or "cpu".
+        copy: True copies; otherwise the tensor follows later changes of the array.
+
+    >>> import numpy as np
+    >>> import symgrad as sg
+    >>> sg.from_dlpack(np.asarray([1.0, 2.0]))
+    Tensor([1., 2.])
+    """
+    require_cpu("from_dlpack", device)
+    return asarray(np.from_dlpack(x), copy=True if copy else None)
 
 
 @composite
@@ -261,6 +236,9 @@ def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Any:
     return zeros_like(x, dtype=dtype, device=device)
 
 
+# --- ranges and matrices --------------------------------------------------------------------------
+
+
 def _range_size(start: Any, stop: Any, step: Any) -> Any:
     """How many numbers a range holds; exact for ints, which may be symbolic."""
     if any(isinstance(bound, float) for bound in (start, stop, step)):
@@ -269,10 +247,11 @@ def _range_size(start: Any, stop: Any, step: Any) -> Any:
 
 
 def _range_attrs(types: Any, attrs: Attrs) -> Attrs:
-    start, stop, step = attrs["start"], attrs["stop"], attrs["step"]
-    bounds = [0 if isinstance(bound, Dim) else bound for bound in (start, stop, step)]
-    dtype = promote(*bounds) if attrs["dtype"] is None else as_dtype(attrs["dtype"])
-    return {"start": start, "stop": stop, "step": step, "dtype": dtype}
+    bounds = {name: attrs[name] for name in ("start", "stop", "step")}
+    dtype = attrs["dtype"]
+    if dtype is None:
+        dtype = promote(*(0 if isinstance(bound, Dim) else bound for bound in bounds.values()))
+    return {**bounds, "dtype": dtype}
 
 
 @nondifferentiable(
@@ -294,10 +273,12 @@ def arange(
     """Numbers from ``start`` to below ``stop``, ``step`` apart; ``arange(n)`` counts from 0.
 
     Args:
-        start, stop, step: numbers; ints may be symbolic sizes, the step may not.
+        start, stop, step: numbers; with ints, start and stop may be symbolic sizes.
         dtype: the element type; int64, or the default float where a bound is a float.
     Raises:
-        ArgumentError: the step is 0.
+        ArgumentError: the step is 0, or a bound is no finite real number.
+        DTypeError: a boolean element type, or integers of which one does not fit.
+        TraceError: a symbol, or a symbolic size together with floats.
 
     >>> import symgrad as sg
     >>> sg.arange(2, 8, 3)
@@ -306,9 +287,37 @@ def arange(
     require_cpu("arange", device)
     if stop is None:
         start, stop = 0, start
-    if isinstance(step, Dim) or step == 0:
+    bounds = [_bound(name, b) for name, b in (("start", start), ("stop", stop), ("step", step))]
+    if isinstance(bounds[2], Dim) or bounds[2] == 0:
         raise ArgumentError("arange", "the step is no step", expected="a number, not 0", got=step)
-    return counted(start=start, stop=stop, step=step, dtype=dtype)
+    wanted = None if dtype is None else as_dtype(dtype)
+    _require_countable(bounds, wanted)
+    return counted(start=bounds[0], stop=bounds[1], step=bounds[2], dtype=wanted)
+
+
+def _bound(argument: str, value: Any) -> Any:
+    """A bound of a range: an int, a float or a dimension."""
+    if isinstance(value, Dim):
+        return value
+    bound = number("arange", argument, value)
+    if isinstance(bound, complex) or not math.isfinite(bound):
+        raise ArgumentError("arange", f"{argument} is no finite real number", got=bound)
+    return int(bound) if isinstance(bound, bool) else bound
+
+
+def _require_countable(bounds: Sequence[Any], dtype: np.dtype[Any] | None) -> None:
+    floats = [bound for bound in bounds if isinstance(bound, float)]
+    if floats and any(isinstance(bound, Dim) for bound in bounds):
+        hint = "count in ints, then scale: step * sg.arange(n)"
+        raise TraceError("arange", "a symbolic size needs a range of ints", hint=hint)
+    if dtype is None or is_inexact(dtype):
+        return
+    if is_bool(dtype):
+        raise DTypeError("arange", "numbers are counted", expected="a numeric type", got=dtype)
+    if not floats and all(isinstance(bound, int) for bound in bounds):
+        counts = range(*bounds)
+        for end in (counts[0], counts[-1]) if counts else ():
+            fitting("arange", end, dtype)
 
 
 @composite
@@ -325,27 +334,34 @@ def linspace(
     """``num`` numbers from ``start`` to ``stop`` at equal distances.
 
     Args:
+        start, stop: numbers; symbols without axes give a symbol.
+        num: how many.
+        dtype: the element type; the default float (or complex) if None.
         endpoint: whether ``stop`` is the last of them.
+    Raises:
+        ArgumentError: ``num`` is no int, or negative.
 
     >>> import symgrad as sg
     >>> sg.linspace(0.0, 1.0, 5)
     Tensor([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
     require_cpu("linspace", device)
-    values = np.linspace(start, stop, num, endpoint=endpoint)
-    wanted = dtype or (default_complex() if np.iscomplexobj(values) else default_float())
-    return asarray(values, dtype=wanted)
-
-
-def _eye_attrs(types: Any, attrs: Attrs) -> Attrs:
-    rows, columns = as_shape((attrs["n_rows"], attrs["n_cols"]), "eye")
-    return {"n_rows": rows, "n_cols": columns, "k": attrs["k"], "dtype": attrs["dtype"]}
+    if isinstance(num, bool) or not isinstance(num, (int, np.integer)) or num < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ArgumentError("linspace", "num counts", expected="an int, 0 or more", got=repr(num))
+    if isinstance(start, Symbol) or isinstance(stop, Symbol):
+        weights = np.linspace(0.0, 1.0, num, endpoint=endpoint)
+        # Each end is exact: its weight is 1, the other's 0.
+        values = start * asarray(1.0 - weights) + stop * asarray(weights)
+        return values if dtype is None else ops.astype(values, dtype)
+    ends = number("linspace", "start", start), number("linspace", "stop", stop)
+    values = np.linspace(*ends, num, endpoint=endpoint)
+    wanted = promote(*ends, 0.0) if dtype is None else as_dtype(dtype)
+    return asarray(np.floor(values) if is_integer(wanted) else values, dtype=wanted)
 
 
 @nondifferentiable(
     type=lambda *, n_rows, n_cols, k, dtype: TensorType((n_rows, n_cols), dtype),
     reason="an array of constants has no operand",
-    normalize=_eye_attrs,
     warns=False,
     namespace=None,
 )
@@ -366,13 +382,19 @@ def eye(
 ) -> Any:
     """A matrix of zeros with ones on its ``k``-th diagonal.
 
+    Args:
+        n_rows, n_cols: its sizes, which may be symbolic; square if the second is None.
+        k: which diagonal: above the main one if positive, below if negative.
+        dtype: the element type; the default float if None.
+    Raises:
+        ShapeError: a size is negative.
+
     >>> import symgrad as sg
     >>> sg.eye(2)
     Tensor([[1., 0.],
             [0., 1.]])
     """
     require_cpu("eye", device)
-    columns = n_rows if n_cols is None else n_cols
-    return identity_like(
-        n_rows=n_rows, n_cols=columns, k=k, dtype=as_dtype(dtype or default_float())
-    )
+    rows, columns = as_shape((n_rows, n_rows if n_cols is None else n_cols), "eye")
+    wanted = default_float() if dtype is None else as_dtype(dtype)
+    return identity_like(n_rows=rows, n_cols=columns, k=k, dtype=wanted)

@@ -294,7 +294,8 @@ def variadic_linear(*, type: Rule, transpose: Rule, **facets: Any) -> Callable[[
 
     Args:
         type: ``type(operand_types, **attrs)``.
-        transpose: ``transpose(i, ct, operands, **attrs)``, the part of ``ct`` that is operand ``i``'s.
+        transpose: ``transpose(i, ct, operands, **attrs)``, the part of ``ct`` that is operand
+        ``i``'s.
     """
 
     def declare(kernel: Kernel) -> Op:
@@ -389,7 +390,7 @@ def _general(family: str) -> Callable[..., Callable[[Kernel], Op]]:
 
     Args:
         type: ``type(*operand_types, **attrs)``.
-        vjp: per operand ``v_i(ct, y, *operands, **attrs)`` or ``no_derivative(...)``; or one function
+        vjp: per operand ``v_i(ct, y, *operands, **attrs)`` or ``no_derivative(...)``; or one rule
             ``v(i, ct, y, operands, attrs)``.
         jvp: ``j(tangents, y, operands, attrs)``; None derives it by transposing the vjp.
     """
@@ -470,7 +471,7 @@ def multi(
 
     Args:
         type: ``type(*operand_types, **attrs)`` gives a ``TupleType``.
-        vjp: per operand ``v_i(cts, ys, *operands, **attrs)``; ``cts`` and ``ys`` are tuples, one entry
+        vjp: per operand ``v_i(cts, ys, *operands, **attrs)``; ``cts`` and ``ys`` hold one item
             per output, and a ct may be ZERO.
         jvp: ``j(tangents, ys, operands, attrs)`` gives a tuple of tangents; None derives it.
 

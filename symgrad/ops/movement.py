@@ -1,27 +1,29 @@
-"""Ops that move elements without changing them: reshape, permute, broadcast, join, pad.
+"""Ops that move elements without changing them: reshape, permute, broadcast.
 
 All are linear. Each transpose also works on booleans, where a sum becomes `any`: it carries guards.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from symgrad.errors import ShapeError
-from symgrad.ir.op import Attrs, ops
-from symgrad.ops.families import Array, linear
+from symgrad.ir.op import SYMBOL_RANK, Attrs, ops
+from symgrad.ir.symbol import Symbol, lift
+from symgrad.ops.families import Array, composite, linear
 from symgrad.types import (
-    Dim,
     Shape,
     Size,
     TensorType,
     as_shape,
-    broadcast_shapes,
     is_bool,
     normalize_axes,
+    promote,
     require_equal,
+    take_constraints,
 )
 
 
@@ -40,37 +42,79 @@ def count(shape: Shape) -> Size:
     return product
 
 
+# --- several arguments ----------------------------------------------------------------------------
+
+
+def together(arrays: Iterable[Any]) -> list[Any]:
+    """Arguments of one call as tensors, or all as symbols if one of them is a symbol.
+
+    Python numbers and dimensions take the element type of the others.
+    """
+    given = list(arrays)
+    weak = [type(a) in (bool, int, float, complex) or isinstance(a, Dim) for a in given]
+    arrays = [a if w else ops.asarray(a) for a, w in zip(given, weak, strict=True)]
+    if any(weak):
+        numbers = [0 if isinstance(a, Dim) else a for a in arrays]
+        dtype = promote(*(n if w else n.dtype for n, w in zip(numbers, weak, strict=True)))
+        arrays = [
+            lift(a, dtype) if isinstance(a, Dim) else ops.asarray(a, dtype=dtype) if w else a
+            for a, w in zip(arrays, weak, strict=True)
+        ]
+    if any(isinstance(a, Symbol) for a in arrays):
+        return [lift(a) if type(a).__front_rank__ < SYMBOL_RANK else a for a in arrays]
+    return arrays
+
+
+def common_shape(where: str, arrays: Sequence[Any]) -> Shape:
+    """The shape that arrays broadcast to, for a composite.
+
+    The op that broadcasts them states the constraints: here is no symbol to own them.
+    """
+    shape = broadcast_shapes(where, *(a.shape for a in arrays))
+    take_constraints()
+    return shape
+
+
 # --- reshape, permute, broadcast ------------------------------------------------------------------
 
 
 def _reshape_attrs(types: list[TensorType], attrs: Attrs) -> Attrs:
     """The shape without -1."""
     given = attrs["shape"] if isinstance(attrs["shape"], tuple) else (attrs["shape"],)
-    unknown = [axis for axis, size in enumerate(given) if not isinstance(size, Dim) and size == -1]
+    unknown = [axis for axis, size in enumerate(given) if type(size) is int and size == -1]
     if len(unknown) > 1:
         raise ShapeError("reshape", "only one size can be -1", got=given)
-    if not unknown:
-        return {"shape": as_shape(given, "reshape"), "copy": attrs["copy"] or None}
-    axis = unknown[0]
-    before, after = as_shape(given[:axis], "reshape"), as_shape(given[axis + 1 :], "reshape")
-    rest = count(before + after)
-    if rest == 0:
-        raise ShapeError("reshape", "the size at -1 is not determined", got=given)
-    return {"shape": (*before, types[0].size // rest, *after), "copy": attrs["copy"] or None}
+    shape = as_shape([1 if axis in unknown else size for axis, size in enumerate(given)], "reshape")
+    if unknown:
+        rest, total_size = count(shape), types[0].size
+        if rest == 0:
+            raise ShapeError("reshape", "no size at -1 follows", expected="no size 0", got=given)
+        if isinstance(rest, int) and isinstance(total_size, int) and total_size % rest:
+            raise _other_count(total_size, given)
+        shape = (*shape[: unknown[0]], total_size // rest, *shape[unknown[0] + 1 :])
+    return {"shape": shape, "copy": attrs["copy"] or None}
+
+
+def _other_count(size: Size, shape: Any) -> ShapeError:
+    return ShapeError(
+        "reshape", "the number of elements changes", expected=f"{size} elements", got=shape
+    )
 
 
 def _reshape_type(x: TensorType, *, shape: Shape, copy: bool | None) -> TensorType:
     if isinstance(x.size, int) and isinstance(count(shape), int) and x.size != count(shape):
-        raise ShapeError(
-            "reshape", "the number of elements changes", expected=f"{x.size} elements", got=shape
-        )
+        raise _other_count(x.size, shape)
     require_equal(x.size, count(shape), "reshape", "numbers of elements")
     return TensorType(shape, x.dtype)
 
 
+def _reshape_transpose(ct: Any, x: Any, *, shape: Any, copy: Any) -> Any:
+    return reshape(ct, x.shape)
+
+
 @linear(
     type=_reshape_type,
-    transpose=lambda ct, x, **_: reshape(ct, x.shape),
+    transpose=_reshape_transpose,
     normalize=_reshape_attrs,
     warns=False,
     view=True,
@@ -107,9 +151,13 @@ def inverse_permutation(axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sorted(range(len(axes)), key=axes.__getitem__))
 
 
+def _permute_transpose(ct: Any, x: Any, *, axes: tuple[int, ...]) -> Any:
+    return permute_dims(ct, inverse_permutation(axes))
+
+
 @linear(
     type=lambda x, *, axes: TensorType(tuple(x.shape[axis] for axis in axes), x.dtype),
-    transpose=lambda ct, x, *, axes: permute_dims(ct, inverse_permutation(axes)),
+    transpose=_permute_transpose,
     normalize=_permute_attrs,
     warns=False,
     view=True,
@@ -128,7 +176,7 @@ def permute_dims(x: Array, /, axes: Any) -> Array:
 
 
 def _broadcast_type(x: TensorType, *, shape: Shape) -> TensorType:
-    if len(shape) < x.ndim or broadcast_shapes("broadcast_to", x.shape, shape) is None:
+    if len(shape) < x.ndim:
         raise ShapeError("broadcast_to", "too few axes", expected=f"at least {x.ndim}", got=shape)
     for axis in range(-x.ndim, 0):
         if x.shape[axis] != 1:
@@ -166,3 +214,58 @@ def broadcast_to(x: Array, /, shape: Any) -> Array:
             [1, 2]])
     """
     return np.broadcast_to(x, shape)
+
+
+@composite
+def broadcast_shapes(*shapes: Any) -> Any:
+    """The shape to which arrays of these shapes broadcast.
+
+    Args:
+        shapes: tuples of sizes, which may be symbolic; such a size is never 1 by surprise.
+    Raises:
+        ShapeError: they do not broadcast.
+
+    >>> import symgrad as sg
+    >>> sg.broadcast_shapes((3, 1), (2,))
+    (3, 2)
+    """
+    name = "broadcast_shapes"
+    shape = shapes_together(name, *(as_shape(shape, name) for shape in shapes))
+    # Equal names are demanded by the op that broadcasts, not by the question.
+    take_constraints()
+    return shape
+
+
+# --- diagonals ------------------------------------------------------------------------------------
+
+
+@composite
+def diag(x: Array, /, *, k: int = 0) -> Any:
+    """The matrix with a vector on its ``k``-th diagonal, or that diagonal of a matrix.
+
+    Args:
+        x: a vector, which gives a square matrix of zeros elsewhere; or a matrix, which gives a vector.
+        k: which diagonal: above the main one if positive, below if negative.
+    Raises:
+        ShapeError: neither 1 nor 2 axes.
+
+    >>> import symgrad as sg
+    >>> sg.diag(sg.asarray([1, 2]))
+    Tensor([[1, 0],
+            [0, 2]])
+    >>> sg.diag(sg.asarray([[1, 2], [3, 4]]), k=1)
+    Tensor([2])
+    """
+    x = ops.asarray(x)
+    if x.ndim == 2:
+        return ops.diagonal(x, offset=k)
+    if x.ndim != 1:
+        raise ShapeError(
+            "diag",
+            "x is neither vector nor matrix",
+            expected="1 or 2 axes",
+            got=x.ndim,
+            hint="take sg.linalg.diagonal for a stack of matrices",
+        )
+    side = x.shape[0] + (k if k > 0 else -k)
+    return ops.diagonal_matrix(x, shape=(side, side), offset=k)

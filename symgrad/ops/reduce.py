@@ -79,6 +79,7 @@ def _sum_attrs(name: str) -> Any:
     type=lambda x, *, axis, dtype, keepdims: reduced_type(x, axis, keepdims, dtype),
     transpose=lambda ct, x, *, axis, **_: spread(ct, x.shape, axis),
     normalize=_sum_attrs("sum"),
+    warns=False,
 )
 def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """The sum of the elements along axes.

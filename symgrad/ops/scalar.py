@@ -1,8 +1,8 @@
 """The closed scalar instruction set and its partial derivatives: the textbook table.
 
-The only place where calculus is typed. In a partial, ``y`` is the output and ``x`` (or ``a, b``) are the
-operands; a plain number is a constant factor. A partial keeps its relative accuracy where the function
-saturates: ``sech2(x)``, not ``1 - y*y``.
+The only place where calculus is typed. In a partial, ``y`` is the output and ``x`` (or ``a, b``)
+are the operands; a plain number is a constant factor. A partial keeps its relative accuracy where
+the function saturates: ``sech2(x)``, not ``1 - y*y``.
 
 Source of the formulas: NIST Digital Library of Mathematical Functions, chapters 4 and 6.
 """
@@ -117,7 +117,9 @@ LN2, LN10 = math.log(2.0), math.log(10.0)
 
 
 def _sech2(x: Array) -> Any:
-    e = np.exp(-2 * np.abs(x))
+    # Towards the side where the exponential is small.
+    inward = -np.abs(x) if np.isrealobj(x) else np.where(np.real(x) < 0, x, -x)
+    e = np.exp(2 * inward)
     return 4 * e / ((1 + e) * (1 + e))
 
 
@@ -330,8 +332,9 @@ bitwise_right_shift = bitwise("bitwise_right_shift", np.right_shift,
 
 # --- complex numbers: rules that are not plain products -------------------------------------------
 #
-# The convention: the gradient of a real function by z = x + iy is df/dx + i df/dy, so that of |z|**2
-# is 2z. The walker conjugates for holomorphic ops; the ops below state the convention themselves.
+# The convention: the gradient of a real function by z = x + iy is df/dx + i df/dy, so that of
+# |z|**2 is 2z. The walker conjugates for holomorphic ops; the ops below state the convention
+# themselves.
 
 
 def _sign_vjp(i: int, ct: Any, y: Any, args: Any, attrs: Any) -> Any:
@@ -458,7 +461,7 @@ def conj(x: Array, /) -> Array:
     return np.conjugate(x)
 
 
-# --- casting and cutting ----------------------------------------------------------------------------
+# --- casting and cutting --------------------------------------------------------------------------
 
 
 def _astype_type(x: TensorType, *, dtype: Any, copy: bool, device: Any) -> TensorType:
@@ -494,7 +497,7 @@ def astype(x: Array, /, dtype: Any, *, copy: bool = True, device: Any = None) ->
     return x.astype(dtype)
 
 
-@linear(type=lambda x: x, transpose=lambda ct, x: FLAT, guard="keep", warns=False, view=True)
+@elementwise(partials=FLAT, takes="any", integers="keep", warns=False, view=True)
 def stop_gradient(x: Array, /) -> Array:
     """The identity with derivative zero.
 

@@ -63,7 +63,7 @@ def rewrite(outputs: Sequence[Symbol], level: str, keep: Collection[Symbol] = ()
         return list(outputs)
     # Stabilising comes first: it must see the user's formula before any part of it is folded.
     stable_outputs = stabilize(outputs, keep)
-    return _applied(stable_outputs, Builder((*levels, "stabilize"), keep), keep)
+    return _applied(stable_outputs, Builder((*levels, "stabilize"), keep, whole=True), keep)
 
 
 def _applied(outputs: Sequence[Symbol], builder: Builder, keep: Collection[Symbol]) -> list[Symbol]:
@@ -78,8 +78,7 @@ def _applied(outputs: Sequence[Symbol], builder: Builder, keep: Collection[Symbo
             args = tuple([new[a] for a in symbol.args])
             building.site, building.origin = symbol.site, symbol.origin
             found = builder.simplified(symbol.op, args, symbol.attrs)
-            if found is not None:
-                new[symbol] = found
-            else:
-                new[symbol] = remake(symbol, args)
+            new[symbol] = (
+                remake(symbol, builder.ordered(symbol.op, args)) if found is None else found
+            )
     return [new[output] for output in outputs]

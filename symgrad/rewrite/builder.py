@@ -7,7 +7,7 @@ enough; what a rule builds goes through the same constructor again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from threading import local
@@ -19,7 +19,7 @@ from symgrad.ir.symbol import CONSTANT, Symbol, _table, make  # pyright: ignore[
 from symgrad.rewrite.fold import fold
 from symgrad.rewrite.match import Match, Variant, instantiate, variants
 from symgrad.rewrite.rule import RULES, Rule
-from symgrad.types import TensorType, take_constraints
+from symgrad.types import Constraint, Dim, Size, TensorType, take_constraints
 
 Trace: TypeAlias = Callable[[str, Symbol, Symbol], None]
 """Called with a rule's name, the symbol before and the symbol after."""
@@ -67,14 +67,13 @@ def rewriting(*, disabled: Collection[str] = (), trace: Trace | None = None) -> 
 class RuleSet:
     """Rules indexed by the ops that they could match."""
 
-    __slots__ = ("_by_ops", "_variants", "folds", "sorts")
+    __slots__ = ("_by_ops", "_variants", "folds")
 
     def __init__(self, levels: Collection[str], disabled: Collection[str]) -> None:
         chosen = [r for r in RULES if r.level in levels and r.name not in disabled and r.is_ready]
         self._variants = sorted((v for r in chosen for v in variants(r)), key=_precedence)
         self._by_ops: dict[tuple[Op, ...], tuple[Variant, ...]] = {}
-        self.sorts = "exact" in levels
-        self.folds = self.sorts and "fold" not in disabled
+        self.folds = "exact" in levels and "fold" not in disabled
 
     def candidates(self, op: Op, args: Sequence[Symbol]) -> tuple[Variant, ...]:
         """The rules worth trying on ``op(*args)``, the most specific first."""
@@ -106,13 +105,18 @@ class Builder:
     Args:
         levels: the levels of the rules.
         keep: symbols that are neither looked into nor taken for their values.
+        whole: whether this builder makes the whole graph. Operands that may be exchanged then take
+            the order in which it met them first; otherwise the one in which there is such a symbol.
     """
 
-    __slots__ = ("_depth", "_keep", "_rules", "_trace")
+    __slots__ = ("_depth", "_keep", "_met", "_rules", "_trace")
 
-    def __init__(self, levels: Collection[str], keep: Collection[Symbol] = ()) -> None:
+    def __init__(
+        self, levels: Collection[str], keep: Collection[Symbol] = (), *, whole: bool = False
+    ) -> None:
         self._rules = _rule_set(frozenset(levels), _settings.disabled, (len(OPS), len(RULES)))
         self._keep = frozenset(keep)
+        self._met: dict[tuple[int, ...], tuple[Symbol, Symbol]] | None = {} if whole else None
         self._trace = _settings.trace
         self._depth = 0
 
@@ -123,11 +127,20 @@ class Builder:
             except SymgradError:
                 return make(op, args, attrs)  # it meets the same error, and says where
         found = self.simplified(op, args, attrs)
-        if found is not None:
-            return found
-        if op.commutative and self._rules.sorts and len(args) == 2:
-            args = _present_order(op, args)
-        return make(op, args, attrs)
+        return make(op, self.ordered(op, args), attrs) if found is None else found
+
+    def ordered(self, op: Op, args: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
+        """The operands of an application in the order in which it is built."""
+        if not op.commutative or len(args) != 2 or not _exchangeable(*args):
+            return args
+        a, b = args
+        here, there = (id(op), id(a), id(b)), (id(op), id(b), id(a))
+        if self._met is None:
+            return (b, a) if here not in _table and there in _table else args
+        if there in self._met:
+            return b, a
+        self._met[here] = a, b  # keeps both alive, so that their ids stay theirs
+        return args
 
     def simplified(self, op: Op, args: tuple[Symbol, ...], attrs: Attrs) -> Symbol | None:
         """What ``op(*args, **attrs)`` becomes by a rule, or None if it stays."""
@@ -149,15 +162,17 @@ class Builder:
         self, candidates: Sequence[Variant], op: Op, args: tuple[Symbol, ...], attrs: Attrs
     ) -> Symbol | None:
         kind: TensorType | None = None
+        equalities: set[Equality] = set()
         for variant in candidates:
             match = Match(self._keep)
             if not match.root(variant.left, op, args, attrs):
                 continue
-            kind = kind or _type_of(op, args, attrs)
+            if kind is None:
+                kind = _type_of(op, args, attrs, equalities)
             if kind is None:
                 return None
             if match.satisfies(variant.rule, kind):
-                result = _right_side(variant.rule, match, kind)
+                result = _right_side(variant.rule, match, kind, equalities)
                 if result is not None:
                     self._report(variant.rule.name, op, args, attrs, result)
                     return result
@@ -170,28 +185,43 @@ class Builder:
             self._trace(name, make(op, args, attrs), result)
 
 
-def _type_of(op: Op, args: Sequence[Symbol], attrs: Attrs) -> TensorType | None:
-    """The type of an application; None if there is none, or if it rests on unequal dimensions."""
+Equality: TypeAlias = tuple[Size, Size]
+"""Two sizes that must be equal when the graph runs."""
+
+
+def _equalities(constraints: Iterable[Constraint]) -> set[Equality]:
+    return {(c.left, c.right) for c in constraints}
+
+
+def _type_of(
+    op: Op, args: Sequence[Symbol], attrs: Attrs, equalities: set[Equality]
+) -> TensorType | None:
+    """The type of an application, or None; adds the equalities that it needs."""
     try:
         kind = op.infer([a.type for a in args], attrs)
     except SymgradError:
         take_constraints()
         return None  # `make` meets the same error, and says where
-    return None if take_constraints() else kind
+    equalities |= _equalities(take_constraints())
+    return kind
 
 
-def _right_side(rule: Rule, match: Match, kind: TensorType) -> Symbol | None:
-    """The right side, unless it has another type than the left."""
+def _right_side(
+    rule: Rule, match: Match, kind: TensorType, equalities: set[Equality]
+) -> Symbol | None:
+    """The right side, unless it has another type or needs other equalities than the left."""
     try:
         result = instantiate(rule.right, match.values, kind.dtype)
     except SymgradError:
         return None
-    return result if result.type == kind and not result.constraints else None
+    needed = equalities.union(*(_equalities(s.constraints) for s in match.inner if s.constraints))
+    if result.type != kind or _equalities(result.constraints) != needed:
+        return None
+    return result
 
 
-def _present_order(op: Op, args: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
-    """The order of two exchangeable operands in which the application is there already, if any."""
-    a, b = args
-    if (id(op), id(a), id(b)) not in _table and (id(op), id(b), id(a)) in _table:
-        return b, a
-    return args
+def _exchangeable(a: Symbol, b: Symbol) -> bool:
+    """Whether the result's shape is the same in either order: unequal dimensions keep a name."""
+    if a.shape == b.shape:
+        return True
+    return not any(type(size) is Dim for size in a.shape + b.shape)

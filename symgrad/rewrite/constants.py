@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from fractions import Fraction
 from typing import Any
 
@@ -29,10 +30,16 @@ def is_uniform(symbol: Symbol) -> bool:
     return holds(symbol, symbol.payload.item(0))
 
 
-def holds(symbol: Symbol, value: complex) -> bool:
-    """Whether all elements are known to be ``value``, the sign of a zero included."""
-    while symbol.op.name == "broadcast_to":
+def holds(symbol: Symbol, value: complex, keep: Collection[Symbol] = ()) -> bool:
+    """Whether all elements are known to be ``value``, the sign of a zero included.
+
+    Args:
+        keep: symbols of which nothing is taken for known.
+    """
+    while symbol.op.name == "broadcast_to" and symbol not in keep:
         symbol = symbol.args[0]
+    if symbol in keep:
+        return False
     if symbol.op.name == "filled":
         return _is_same(symbol.attrs["fill_value"], value)
     if symbol.op is not CONSTANT or not 0 < symbol.payload.size <= INTERNED_CONSTANT:

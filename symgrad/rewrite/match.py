@@ -113,10 +113,10 @@ class Match:
         kind = pattern.__class__
         if kind is Variable:
             return self._variable(pattern, symbol)
+        if kind is not Application:
+            return holds(symbol, pattern, self.keep)
         if symbol in self.keep:
             return False
-        if kind is not Application:
-            return holds(symbol, pattern)
         if not self._is_op(pattern.op, symbol.op) or len(symbol.args) != len(pattern.operands):
             return False
         self.inner.append(symbol)
@@ -152,15 +152,14 @@ class Match:
         if rule.takes == "real" and is_complex(dtype):
             return False
         for symbol in self.inner:
-            if symbol.constraints or (not rule.mixed and symbol.dtype != dtype):
+            if not rule.mixed and symbol.dtype != dtype:
                 return False
             if rule.level == "derivative" and symbol.origin is None:
                 return False  # the user's own product stays in the user's order
         if rule.when is None:
             return True
-        return rule.when(
-            *[kind if name == "kind" else self.values[name] for name in rule.when_names]
-        )
+        known = {**self.values, "kind": kind, "keep": self.keep}
+        return rule.when(*[known[name] for name in rule.when_names])
 
 
 def instantiate(pattern: Any, values: dict[str, Any], dtype: np.dtype[Any]) -> Symbol:

@@ -159,8 +159,8 @@ class Rule:
             it they must not, since arithmetic that wraps or rounds differs from type to type.
         only, barring: names of the ops that an `Elementwise` variable stands for (None for all),
             and of those that it does not.
-        when: a condition on what was matched; its parameters are named like the variables, and
-            ``kind`` is the type of the whole.
+        when: a condition on what was matched; its parameters are named like the variables;
+            ``kind`` is the type of the whole, ``keep`` the symbols that it may not look into.
     """
 
     __slots__ = (

@@ -9,11 +9,12 @@ all rules here are for real numbers.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any
 
 from symgrad.ir.op import ops
 from symgrad.ir.symbol import Symbol
-from symgrad.rewrite.constants import number
+from symgrad.rewrite.constants import holds, number
 from symgrad.rewrite.rule import Attribute, Const, Expr, applied, computed, rule
 from symgrad.types import Dim, Size
 
@@ -56,28 +57,33 @@ LONGEST_SUM = 16
 """Sums written out with so many exponentials are still taken for one."""
 
 
-def _exponentials(sum_: Symbol) -> int:
-    """How many exponentials add up to a symbol; 0 if it is another sum, or too long a one."""
+def _exponentials(sum_: Symbol, keep: Collection[Symbol]) -> int:
+    """How many exponentials add up to a symbol; 0 if it is another sum, or too long a one.
+
+    Python's ``sum`` starts from a zero.
+    """
     count, pending = 0, [sum_]
     while pending:
         symbol = pending.pop()
+        if symbol in keep:
+            return 0
         if symbol.op.name == "add":
             pending += symbol.args
         elif symbol.op.name == "exp":
             count += 1
-        else:
+        elif not holds(symbol, 0, keep):
             return 0
         if count + len(pending) > LONGEST_SUM:
             return 0
     return count
 
 
-def _all_exponentials(s: Symbol) -> bool:
-    return _exponentials(s) > 1
+def _all_exponentials(s: Symbol, keep: Collection[Symbol]) -> bool:
+    return _exponentials(s, keep) > 0
 
 
-def _both_all_exponentials(s: Symbol, t: Symbol) -> bool:
-    return _exponentials(s) > 1 and _exponentials(t) > 1
+def _both_all_exponentials(s: Symbol, t: Symbol, keep: Collection[Symbol]) -> bool:
+    return _exponentials(s, keep) > 0 and _exponentials(t, keep) > 0
 
 
 @rule("stabilize", when=_all_exponentials)
@@ -126,6 +132,12 @@ def log_of_mean_exp(x: Expr, axis: Attribute, keepdims: Attribute):
 def log_of_exp(x: Expr):
     """log(e**x) is x."""
     return ops.log(ops.exp(x)), x
+
+
+@rule("stabilize")
+def log_of_zero_plus_exp(x: Expr):
+    """log(0 + e**x) is x."""
+    return ops.log(0 + ops.exp(x)), x
 
 
 def _is_positive(c: Symbol) -> bool:

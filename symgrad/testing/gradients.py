@@ -251,8 +251,7 @@ def _check(
 
 def _zeros(symbol: Symbol) -> Array:
     shape: Any = symbol.shape
-    zeros: Array = np.zeros(shape, symbol.dtype)
-    return zeros
+    return np.zeros(shape, symbol.dtype)  # pyright: ignore[reportUnknownVariableType]
 
 
 def _constants(values: Sequence[Array], models: Sequence[Symbol]) -> list[Symbol]:

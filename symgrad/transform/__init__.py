@@ -1,4 +1,4 @@
-"""Graph to graph: reverse mode, forward mode, and what users call. No transformation names an op."""
+"""Graph to graph: reverse and forward mode, and what users call. None of it names an op."""
 
 from __future__ import annotations
 

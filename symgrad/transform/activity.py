@@ -20,7 +20,7 @@ def carries(symbol: Symbol) -> bool:
 
 
 def active_symbols(outputs: Sequence[Symbol], inputs: Iterable[Symbol]) -> list[Symbol]:
-    """Symbols between ``inputs`` and ``outputs`` through which derivatives pass, in topological order."""
+    """The symbols through which derivatives pass, in topological order."""
     wanted = set(inputs)
     active: set[Symbol] = set()
     order: list[Symbol] = []

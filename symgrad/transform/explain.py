@@ -77,7 +77,7 @@ def _label(symbol: Symbol) -> str:
 
 
 def explain(output: Symbol, input: Symbol) -> Explanation:
-    """Say by which paths the gradient of ``output`` by ``input`` comes and, where it is zero, what cut it.
+    """Say by which paths a gradient comes and, where it is zero, which op cut it.
 
     Raises:
         GradientError: an argument is no symbol.

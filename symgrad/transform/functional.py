@@ -1,7 +1,7 @@
 """What users call: gradients, products with Jacobians, derivatives of any order.
 
-All of these append symbols to a graph and return symbols: the result is in the same language and can be
-differentiated, printed, rewritten and run like any other.
+All of these append symbols to a graph and return symbols: the result is in the same language and
+can be differentiated, printed, rewritten and run like any other.
 """
 
 from __future__ import annotations
@@ -164,14 +164,14 @@ def grad(
 
     Args:
         outputs: a symbol or several; scalars, unless ``grad_outputs`` is given.
-        inputs: a symbol or several, anywhere below the outputs: placeholders, variables, or interior.
+        inputs: a symbol or several, anywhere below the outputs, interior ones too.
         grad_outputs: one cotangent per output, of its shape.
         retain_graph, create_graph: for eager tensors; a graph of symbols always stays.
         allow_unused: an input that the outputs do not use gives None instead of an error.
         materialize_grads: such an input gives zeros.
         mode: "reverse", "forward", or "auto": forward where the input is one real scalar.
-        level: None and "exact" stabilise the outputs first and simplify derivative symbols as they are
-            built; "none" writes the rules down literally.
+        level: None and "exact" stabilise the outputs first and simplify derivative symbols as they
+            are built; "none" writes the rules down literally.
 
     Returns:
         a tuple, one symbol of the input's type per input. Several outputs are summed.
@@ -319,7 +319,7 @@ def nth_derivative(y: Symbol, x: Symbol, n: int, *, level: str | None = None) ->
 
     >>> import symgrad as sg
     >>> x = sg.placeholder("x")
-    >>> sg.nth_derivative(sg.sin(x), x, 4).eval({x: 0.5}) == sg.sin(x).eval({x: 0.5})
+    >>> sg.nth_derivative(sg.sin(x), x, 4) is sg.sin(x)
     True
     """
     if isinstance(n, bool) or not isinstance(n, int) or n < 0:  # pyright: ignore[reportUnnecessaryIsInstance]

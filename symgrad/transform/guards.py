@@ -1,12 +1,12 @@
 """Guards: under which predicate a cotangent is live.
 
-The cotangent of a branch that was not taken is zero, but zero times an infinite partial is NaN. So a
-cotangent carries the predicate under which it can be anything but zero, and an element-wise rule
-multiplies inside and selects outside: ``where(guard, ct * partial, 0)``.
+The cotangent of a branch that was not taken is zero, but zero times an infinite partial is NaN.
+So a cotangent carries the predicate under which it can be anything but zero, and an element-wise
+rule multiplies inside and selects outside: ``where(guard, ct * partial, 0)``.
 
-A *strong* guard comes from an explicit ``where`` and protects every op before it. A *weak* one comes
-from maximum, relu, clip and pooling and protects only ops that restrict their domain, so that an
-ordinary network pays nothing.
+A *strong* guard comes from an explicit ``where`` and protects every op before it. A *weak* one
+comes from maximum, relu, clip and pooling and protects only ops that restrict their domain, so
+that an ordinary network pays nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Forward mode: appends tangent symbols, from the inputs to the outputs.
 
-Over interned symbols the tangents of shared symbols are shared, so repeated derivatives by one scalar
-grow polynomially, where reverse mode (and every tape) grows by a factor per order.
+Over interned symbols the tangents of shared symbols are shared, so repeated derivatives by one
+scalar grow polynomially, where reverse mode (and every tape) grows by a factor per order.
 """
 
 from __future__ import annotations

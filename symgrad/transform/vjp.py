@@ -1,8 +1,8 @@
 """Reverse mode: appends cotangent symbols, from the outputs back to the inputs.
 
-One iterative walk over the active symbols in reverse topological order. What every rule would have to
-repeat is done here, once: skipping structural zeros, summing cotangents, un-broadcasting, casting
-back, conjugating, guarding branches that were not taken.
+One iterative walk over the active symbols in reverse topological order. What every rule would
+have to repeat is done here, once: skipping structural zeros, summing cotangents, un-broadcasting,
+casting back, conjugating, guarding branches that were not taken.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def test_level_none_is_the_identity_and_unknown_levels_are_refused() -> None:
 
 BECOME: dict[str, tuple[Any, Any]] = {
     "identities": (lambda: (X * 1 + -0.0) / 1 - 0, lambda: X),
-    "signs": (lambda: (-X) * (-(-Y)) + Y, lambda: Y - X * Y),
+    "signs": (lambda: (-X) * -ops.negative(Y) + Y, lambda: Y - X * Y),
     "signs meet constants": (lambda: -(3 * (-X)), lambda: 3 * X),
     "constants merge": (lambda: 2 * (3 * (4 * X)), lambda: 24 * X),
     "a power of two": (lambda: (2 * X) / 4, lambda: 0.5 * X),
@@ -113,7 +113,7 @@ BECOME: dict[str, tuple[Any, Any]] = {
     "powers": (lambda: X**1 + X**2, lambda: X + ops.square(X)),
     "quotient": (lambda: X * (1 / Y), lambda: X / Y),
     "squares": (lambda: (-X) * (-X), lambda: ops.square(X)),
-    "even and odd": (lambda: ops.cos(-X) * ops.sin(-Y), lambda: -(ops.cos(X) * ops.sin(Y))),
+    "even and odd": (lambda: ops.sin(-X) * ops.cos(-Y), lambda: -(ops.sin(X) * ops.cos(Y))),
     "selection": (
         lambda: ops.where(~TRUTH, X, ops.where(TRUTH, Y, X)),
         lambda: ops.where(TRUTH, Y, X),
@@ -155,7 +155,7 @@ def test_dead_code_and_constants_disappear() -> None:
     y = ops.where(True, A + ops.sum(ops.exp(k)), ops.sin(B))
     (z,) = rewrite([y], "exact")
     assert {s.op.name for s in reachable([z])} == {"placeholder", "constant", "add"}
-    assert B not in reachable([z])
+    assert not any(s is B for s in reachable([z]))
 
 
 def test_the_same_symbols_come_back_where_no_rule_fires() -> None:
@@ -178,13 +178,16 @@ def test_a_rewritten_symbol_keeps_where_it_comes_from() -> None:
 def test_kept_symbols_are_neither_replaced_nor_looked_into() -> None:
     h = ops.exp(A)
     y = ops.log(h + ops.exp(B))
-    assert stabilize([y], keep=[h])[0] is y
+    assert stabilize([y], keep=[h, ops.exp(B)])[0] is y
     assert stabilize([y])[0] is ops.logaddexp(A, B)
     k = constant(3.0)
     assert rewrite([2 * k], "exact", keep=[k])[0] is 2 * k
     assert rewrite([2 * k], "exact")[0] is constant(6.0)
     one = constant(1.0)
     assert rewrite([one * A], "exact", keep=[one])[0] is one * A
+    ones = ops.broadcast_to(one, (6,))
+    assert rewrite([ops.sum(ones * X)], "exact", keep=[one])[0] is ops.sum(one * X)
+    assert rewrite([ops.sum(ones * X)], "exact")[0] is ops.sum(X)
     h = 2 * A
     with constructing(builder=builder_for("derivative", keep=[h])):
         assert (3 * h).args[1] is h
@@ -249,11 +252,11 @@ def test_sizes_are_not_folded() -> None:
 
 def test_no_rule_loses_the_equality_of_dimensions() -> None:
     u, v = placeholder("u", ("n",)), placeholder("v", ("m",))
-    y = ops.where(u < v, u, u)
-    found = rewrite([y], "exact")
-    assert {c for s in reachable(found) for c in s.constraints} == {
-        c for s in reachable([y]) for c in s.constraints
-    }
+    assert rewrite([ops.log(ops.exp(u) + ops.exp(v))], "exact")[0] is ops.logaddexp(u, v)
+    y = ops.where(ops.logical_not(u < 0), u, v)
+    assert rewrite([y], "exact")[0] is ops.where(u < 0, v, u)
+    y = (-u) * v
+    assert rewrite([y], "exact")[0] is y, "the equality belongs to the product"
     assert rewrite([ops.where(u < u, u, u) * 1], "exact")[0] is u
     w = placeholder("w", ("m", "n"))
     assert rewrite([ops.broadcast_to(u, w.shape) * w], "exact")[0] is u * w

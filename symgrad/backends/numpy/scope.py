@@ -149,6 +149,7 @@ class Scope:
         for c in constraints:
             names = {n for size in (c.left, c.right) if isinstance(size, Dim) for n in size.names}
             if names <= self.bound and not names <= before:
+                self._used_dims |= names
                 left, right = rename(c.left, self._dims), rename(c.right, self._dims)
                 problem = f"{c.where}: {c.what} differ: {c.left} and {c.right}"
                 lines += [f"if {left} != {right}:", f"    raise ValueError({problem!r})"]
