@@ -1,7 +1,8 @@
 """``python -m benchmarks [workload ...] [--write]``: measure, print, and write docs/benchmarks.md.
 
-OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE, where set, choose a kernel for older libraries and slow a present
-numpy: the benchmark runs itself again without them, with one BLAS thread.
+OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE, where they are set, choose a kernel for older libraries and
+slow a present numpy; without byte code an import compiles all sources. So the benchmark runs itself
+again without those variables, with one BLAS thread.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-_PINNED = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+_PINNED = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "PYTHONDONTWRITEBYTECODE")
 _MARK = "SYMGRAD_BENCHMARK_CHILD"
 
 
@@ -43,7 +44,9 @@ def main() -> int:
     text = "\n".join(table)
     print(text)
     if chosen.write:
-        versions = f"Python {platform.python_version()}, numpy {np.__version__}, {platform.machine()}"
+        versions = (
+            f"Python {platform.python_version()}, numpy {np.__version__}, {platform.machine()}"
+        )
         page = (
             "# Benchmarks\n\nWritten by `python -m benchmarks --write`; one BLAS thread, CPU time, medians, "
             f"alternatives in turn. {versions}.\nTimes are of one shared machine; counts and ratios are "

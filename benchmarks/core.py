@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 import time
@@ -25,7 +26,12 @@ def call_overhead() -> list[Row]:
 
     times = interleaved({"symgrad": lambda: fn(at), "numpy": by_hand}, rounds=31)
     return [
-        Row("call: value and gradient of sum(x*x), n = 10, over numpy", times["symgrad"] / times["numpy"], "x", 2.0),
+        Row(
+            "call: value and gradient of sum(x*x), n = 10, over numpy",
+            times["symgrad"] / times["numpy"],
+            "x",
+            2.0,
+        ),
         Row("the same call", times["symgrad"] * 1e6, "µs"),
     ]
 
@@ -37,7 +43,7 @@ def mlp_data() -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
     """Weights and biases in turn, a batch of inputs, and its classes."""
     rng = np.random.default_rng(0)
     state: list[np.ndarray] = []
-    for wide, narrow in zip(WIDTHS, WIDTHS[1:], strict=False):
+    for wide, narrow in itertools.pairwise(WIDTHS):
         state.append((rng.standard_normal((wide, narrow)) * (2 / wide) ** 0.5).astype("float32"))
         state.append(np.zeros(narrow, "float32"))
     x = rng.standard_normal((BATCH, WIDTHS[0])).astype("float32")
@@ -105,7 +111,12 @@ def mlp_step() -> list[Row]:
     assert abs(float(fn(x, y)) - float(mlp_by_hand(mine, x, y))) < 1e-5
     times = interleaved({"symgrad": lambda: fn(x, y), "numpy": lambda: mlp_by_hand(mine, x, y)})
     return [
-        Row("MLP training step over hand-written numpy", times["symgrad"] / times["numpy"], "x", 1.15),
+        Row(
+            "MLP training step over hand-written numpy",
+            times["symgrad"] / times["numpy"],
+            "x",
+            1.15,
+        ),
         Row("the same step", times["symgrad"] * 1e3, "ms"),
     ]
 
@@ -181,14 +192,18 @@ def chains() -> list[Row]:
     return [*rows, Row("chain of 200,000 ops over one of 100,000", total, "x", 2.3)]
 
 
-_IMPORT = "import time, numpy; t = time.process_time(); import symgrad; print(time.process_time() - t)"
+_IMPORT = (
+    "import time, numpy; t = time.process_time(); import symgrad; print(time.process_time() - t)"
+)
 
 
 def import_time() -> list[Row]:
     """What ``import symgrad`` adds to numpy's, in fresh interpreters."""
     taken = []
     for _ in range(7):
-        run = subprocess.run([sys.executable, "-c", _IMPORT], capture_output=True, text=True, check=True)
+        run = subprocess.run(
+            [sys.executable, "-c", _IMPORT], capture_output=True, text=True, check=True
+        )
         taken.append(float(run.stdout))
     return [Row("import symgrad, beyond numpy", sorted(taken)[len(taken) // 2], "s", 0.15)]
 

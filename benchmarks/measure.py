@@ -1,6 +1,7 @@
 """How times are taken: alternatives in turn, many rounds, CPU time of the process, medians.
 
-Other work on the machine then falls on every alternative alike. Only ratios of one run are compared.
+Other work on the machine then falls on every alternative alike. Only ratios of one run are
+compared.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ def seconds(call: Call, number: int) -> float:
     return (time.process_time() - start) / number
 
 
-def interleaved(calls: dict[str, Call], *, rounds: int = 15, least: float = 0.02) -> dict[str, float]:
+def interleaved(
+    calls: dict[str, Call], *, rounds: int = 15, least: float = 0.02
+) -> dict[str, float]:
     """The median time of each call, in seconds, taken in turn.
 
     Args:
@@ -50,7 +53,9 @@ def interleaved(calls: dict[str, Call], *, rounds: int = 15, least: float = 0.02
         rounds: how often each has its turn.
         least: the CPU time of one turn, at least; short calls are repeated.
     """
-    numbers = {name: max(1, int(least / max(seconds(call, 3), 1e-9))) for name, call in calls.items()}
+    numbers = {
+        name: max(1, int(least / max(seconds(call, 3), 1e-9))) for name, call in calls.items()
+    }
     taken: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():

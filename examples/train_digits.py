@@ -1,8 +1,8 @@
-"""Train a classifier on real images, define-then-run: the model, its gradient and the optimiser are one graph.
+"""Train a classifier on real images: model, gradient and optimiser are one graph, compiled once.
 
 The images are the 1797 handwritten digits, 8 by 8 pixels, that come with scikit-learn. The model is
-a network of two layers, written by hand. Everything that a step does (loss, gradient, the optimiser's
-running averages and the new weights) is symbols; `sg.function` compiles them into one call.
+a network of two layers, written by hand. All that a step does (loss, gradient, the optimiser's
+running averages, the new weights) is made of symbols, and `sg.function` makes one call of it.
 
 Writes digits_loss.png and digits_misclassified.png into the current directory.
 """
@@ -32,8 +32,8 @@ held_out = len(labels) // 5
 test_pixels, test_labels = pixels[:held_out], labels[:held_out]
 train_pixels, train_labels = pixels[held_out:], labels[held_out:]
 
-# What the network is to answer: the digit, with a little doubt. Whoever learns to be certain of what
-# was seen errs more often on what was not.
+# What the network is to answer: the digit, with a little doubt. One that learns to be certain of
+# all that it saw errs more often on what it did not see.
 train_targets = (1 - DOUBT) * np.eye(10)[train_labels] + DOUBT / 10
 
 # --- define -------------------------------------------------------------------------------------
@@ -62,16 +62,16 @@ graph = sg.Graph([images, targets], loss)
 differentiated = graph.differentiate(parameters)
 gradients = differentiated.outputs[1:]
 
-print("the gradient's half of the graph; %k of the other half is what the loss is made of\n")
+print("the gradient, as a graph; lower numbers are symbols of the loss, which it shares\n")
 derived = {differentiated.name_of(symbol) for symbol in differentiated.derivative_symbols}
 for line in str(differentiated).splitlines():
     if line.split(" ")[0] in derived | {"return"}:
         print(f"  {line}")
 
 # --- the optimiser ------------------------------------------------------------------------------
-# AdamW, by hand: averages of the gradient and of its square, and a step whose length does not depend
-# on the gradient's scale; weights decay on their own. The averages are variables like the weights,
-# and `updates` says what each becomes. All of them change together, after the step is computed.
+# AdamW, by hand: averages of the gradient and of its square, and a step whose length does not
+# depend on the gradient's scale; weights decay on their own. The averages are variables, as the
+# weights are, and `updates` says what each becomes. All change together, once all is computed.
 
 updates: dict[sg.Symbol, sg.Symbol] = {}
 count = sg.variable(0.0, name="count")
@@ -103,7 +103,7 @@ columns = [
 ]
 with Progress(*columns) as progress:
     task = progress.add_task("training", total=EPOCHS, loss=float("nan"))
-    for epoch in range(EPOCHS):
+    for _epoch in range(EPOCHS):
         order = rng.permutation(len(train_labels))
         for k in range(batches):
             chosen = order[k * BATCH : (k + 1) * BATCH]
@@ -127,7 +127,7 @@ per_epoch = np.reshape(losses, (EPOCHS, batches)).mean(axis=1)
 epochs = np.arange(1, EPOCHS + 1)
 least = -(train_targets[0] * np.log(train_targets[0])).sum()
 left.plot(np.arange(1, len(losses) + 1) / batches, losses, color=BLUE, alpha=0.25, lw=0.6)
-left.plot(epochs, per_epoch, color=BLUE, lw=2)
+left.plot(epochs - 0.5, per_epoch, color=BLUE, lw=2)
 left.axhline(least, color=GREY, ls="--", lw=1)
 left.annotate(
     "least that the doubt in the targets allows",
@@ -156,28 +156,30 @@ for axes in (left, right):
     axes.set_axisbelow(True)
 figure.savefig("digits_loss.png", dpi=150)
 
-shown = wrong[:8]
+shown = wrong[:10]
 figure, grid = plt.subplots(
     2,
     max(len(shown), 1),
-    figsize=(1.55 * max(len(shown), 3), 3.4),
-    height_ratios=(2, 1),
+    figsize=(1.5 * max(len(shown), 4), 3.1),
+    height_ratios=(5, 2),
     squeeze=False,
+    sharey="row",
     layout="constrained",
 )
-figure.suptitle(f"Misclassified: {len(wrong)} of {len(test_labels)} test images")
+figure.suptitle(f"Misclassified: {len(wrong)} of {len(test_labels)} test images", weight="bold")
 for axes in grid.flat:
     axes.set_axis_off()
 for (image, bars), k, chances in zip(
     grid.T, shown, probabilities(test_pixels[shown]), strict=False
 ):
     image.imshow(test_pixels[k].reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
-    image.set_title(f"a {test_labels[k]}, taken for a {predicted[k]}", fontsize=9)
-    colours = np.full(10, GREY, dtype=object)
+    image.set_title(f"{test_labels[k]}, taken for {predicted[k]}", fontsize=10)
+    # The probability that the network gives each digit: blue the right one, orange its answer.
+    colours = [GREY] * 10
     colours[predicted[k]], colours[test_labels[k]] = ORANGE, BLUE
-    bars.bar(range(10), chances, color=list(colours))
+    bars.bar(range(10), chances, color=colours)
     bars.set_axis_on()
-    bars.set(xticks=range(10), yticks=[], ylim=(0, 1))
+    bars.set(xticks=range(10), yticks=[])
     bars.tick_params(length=0, labelsize=7)
     bars.spines["left"].set_visible(False)
 figure.savefig("digits_misclassified.png", dpi=150)

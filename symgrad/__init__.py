@@ -10,6 +10,7 @@ import importlib as _importlib
 import math as _math
 import sys as _sys
 import types as _types
+from importlib.util import find_spec as _find_spec
 from typing import Any as _Any
 
 from symgrad.eager import NamespaceInfo as __array_namespace_info__
@@ -38,6 +39,7 @@ from symgrad.ir.op import Op
 from symgrad.ir.symbol import Symbol, constant, placeholder, variable
 from symgrad.ir.text import parse, print_graph
 from symgrad.ir.walk import substitute
+from symgrad.ops import random as _random
 from symgrad.transform import explain, grad, jvp, nth_derivative, value_and_grad, vjp
 from symgrad.types import DTYPES as _DTYPES
 from symgrad.types import (
@@ -127,7 +129,6 @@ def _space(name: str) -> dict[str, _Any]:
 
 def _publish() -> None:
     """Enter the registry into this module and its namespaces."""
-    _importlib.import_module("symgrad.ops")  # declares the ops
     registry: dict[str, _Any] = {**_OPS, **_COMPOSITES}
     public: dict[str, _Any] = dict(_DTYPES)
     spaces: dict[str, dict[str, _Any]] = {}
@@ -135,6 +136,8 @@ def _publish() -> None:
         if op.namespace is not None:
             target = spaces.setdefault(op.namespace, {}) if op.namespace else public
             target[name] = op
+    # Functions of keys that are no ops.
+    spaces["random"].update((name, getattr(_random, name)) for name in _random.__all__)
     for space, names in _ALSO_IN.items():
         spaces.setdefault(space, {}).update((n, public[n]) for n in names if n in public)
     for space, entries in spaces.items():
@@ -144,15 +147,26 @@ def _publish() -> None:
 
 _publish()
 
-# Sub-packages that are loaded when they are first asked for.
-_LAZY = ("testing",)
+# Sub-packages that are loaded when they are first asked for, and what they hold.
+_LAZY = {
+    "func": "transformations of Python functions; sg.grad differentiates symbols",
+    "testing": "checks of derivatives, and samples of arrays",
+}
+
+
+def _is_there(name: str) -> bool:
+    return _find_spec(f"{__name__}.{name}") is not None
 
 
 def __getattr__(name: str) -> _Any:
+    problem = f"module {__name__!r} has no attribute {name!r}"
     if name in _LAZY:
-        return _importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if _is_there(name):
+            return _importlib.import_module(f"{__name__}.{name}")
+        problem += f": this version lacks it ({_LAZY[name]})"
+    # With name and object, Python suggests a similar name.
+    raise AttributeError(problem, name=name, obj=_sys.modules[__name__])
 
 
 def __dir__() -> list[str]:
-    return [*globals()["__all__"], *_LAZY]
+    return [*globals()["__all__"], *filter(_is_there, _LAZY)]

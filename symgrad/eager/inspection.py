@@ -22,18 +22,18 @@ class NamespaceInfo:
     def capabilities(self) -> dict[str, Any]:
         """Which optional parts of the standard there are.
 
-        Boolean indices and results of unknown size work on tensors, and as symbols with a fresh
-        dimension.
+        A boolean index works where its value is known: on tensors, and as a constant in a graph.
+        Functions whose result has a size that depends on values (nonzero, unique) are missing.
         """
-        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
+        return {"boolean indexing": True, "data-dependent shapes": False, "max dimensions": 64}
 
     def default_device(self) -> str:
         """The device of a new tensor."""
         return "cpu"
 
-    def devices(self) -> list[str]:
+    def devices(self) -> tuple[str, ...]:
         """All devices."""
-        return ["cpu"]
+        return ("cpu",)
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
         """The element types of Python numbers, and of indices."""

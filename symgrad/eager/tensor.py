@@ -21,13 +21,16 @@ from symgrad.ir.site import here
 from symgrad.ir.storage import Storage
 from symgrad.ir.symbol import Symbol, constant, float_of, weak_dtype
 from symgrad.ops.conversion import is_known, require_cpu, values_of
-from symgrad.types import Dim, TensorType, TupleType, is_inexact, take_constraints
+from symgrad.types import Dim, TensorType, TupleType, as_dtype, is_inexact, take_constraints
 
 _PACKAGE = __name__.partition(".")[0]
 
 
 class Tensor(Operators):
     """An array with a value: what an op gives when no operand is a symbol.
+
+    ``Tensor(value, dtype=None)`` holds a copy of an array, a number or nested lists of numbers;
+    `asarray` may share the memory of an array.
 
     Attributes:
         storage: where the value lives.
@@ -38,8 +41,11 @@ class Tensor(Operators):
 
     storage: Storage
 
-    def __init__(self, storage: Storage) -> None:
-        self.storage = storage
+    def __init__(self, value: Any, *, dtype: Any = None) -> None:
+        if type(value) is not Storage:
+            wanted = None if dtype is None else as_dtype(dtype)
+            value = Storage(values_of("Tensor", value, wanted, copy=True))
+        self.storage = value
 
     # the value ----------------------------------------------------------------------------------
     def numpy(self) -> NDArray[Any]:
@@ -244,6 +250,8 @@ def compute(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
             # A name in a shape became a dimension.
             return FRONT_ENDS.by_rank[SYMBOL_RANK](op, operands, attrs)
     op.infer(types, attrs)
+    if not (op.warns or op.restricts_domain):
+        return wrapped(op.run(values, attrs))
     with np.errstate(all="ignore"):
         return wrapped(op.run(values, attrs))
 

@@ -9,13 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import TraceError
-from symgrad.ir.op import OPS, Op, public
+from symgrad.errors import InPlaceError, TraceError
+from symgrad.ir.op import COMPOSITES, OPS, public
 from symgrad.types import Dim, Size
 
 
-def _of_ufunc(ufunc: np.ufunc) -> Op | None:
-    return next((op for op in OPS.values() if op.ufunc is ufunc), None)
+def _of_ufunc(ufunc: np.ufunc) -> Any:
+    """The public function that means the same as a numpy ufunc, or None."""
+    if ufunc.signature is None:
+        return next((op for op in OPS.values() if op.ufunc is ufunc), None)
+    # Products over core axes (matmul, vecdot) have the names of the array API.
+    return OPS.get(ufunc.__name__) or COMPOSITES.get(ufunc.__name__)
 
 
 class Operators:
@@ -117,9 +121,13 @@ class Operators:
 
     # comparisons -------------------------------------------------------------------------------
     def __eq__(self, other: object) -> Any:
+        if _is_no_value(other):
+            return NotImplemented
         return OPS["equal"](self, other)
 
     def __ne__(self, other: object) -> Any:
+        if _is_no_value(other):
+            return NotImplemented
         return OPS["not_equal"](self, other)
 
     def __lt__(self, other: Any) -> Any:
@@ -177,6 +185,13 @@ class Operators:
     def __getitem__(self, key: Any) -> Any:
         return public("getitem")(self, key)
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise InPlaceError(
+            "item assignment",
+            f"{type(self).__name__.lower()}s do not change",
+            hint="x = sg.set_at(x, key, value) gives a new one",
+        )
+
     # Python wants a value ----------------------------------------------------------------------
     def __bool__(self) -> bool:
         raise _no_value(self, "bool", "use sg.where or sg.logical_and, or evaluate it first")
@@ -226,6 +241,11 @@ class Operators:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         raise _no_value(self, "numpy.asarray", "evaluate it first with .eval({...})")
+
+
+def _is_no_value(other: object) -> bool:
+    """Whether a comparison is with what is never a number: then Python compares identities."""
+    return other is None or isinstance(other, str)
 
 
 def _no_value(owner: Operators, what: str, hint: str) -> TraceError:

@@ -254,6 +254,11 @@ def _key(op: Op, args: tuple[Symbol, ...], attrs: Attrs) -> Any:
     return (id(op), *map(id, args), *map(attribute_key, attrs.values()))
 
 
+def exists(op: Op, args: tuple[Symbol, ...]) -> bool:
+    """Whether somebody holds this application, of an op without attributes, at the moment."""
+    return _key(op, args, {}) in _table
+
+
 def make(op: Op, args: tuple[Symbol, ...], attrs: Attrs) -> Symbol:
     """The interning constructor: the symbol of this application, as it stands.
 

@@ -116,7 +116,7 @@ def _flip_attrs(types: list[TensorType], attrs: Attrs) -> Attrs:
 
 @linear(
     type=lambda x, *, axis: x,
-    transpose=lambda ct, x, *, axis: flip(ct, axis=axis),
+    transpose=lambda ct, x, *, axis: ops.flip(ct, axis=axis),
     normalize=_flip_attrs,
     warns=False,
     view=True,
@@ -229,7 +229,10 @@ def _matrices(where: str) -> Any:
 
 
 @linear(
-    type=_matrices("tril"), transpose=lambda ct, x, *, k: tril(ct, k=k), guard="keep", warns=False
+    type=_matrices("tril"),
+    transpose=lambda ct, x, *, k: ops.tril(ct, k=k),
+    guard="keep",
+    warns=False,
 )
 def tril(x: Array, /, *, k: int = 0) -> Array:
     """The lower triangles of the last two axes, zeros above the ``k``-th diagonal.
@@ -249,7 +252,10 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
 
 
 @linear(
-    type=_matrices("triu"), transpose=lambda ct, x, *, k: triu(ct, k=k), guard="keep", warns=False
+    type=_matrices("triu"),
+    transpose=lambda ct, x, *, k: ops.triu(ct, k=k),
+    guard="keep",
+    warns=False,
 )
 def triu(x: Array, /, *, k: int = 0) -> Array:
     """The upper triangles of the last two axes, zeros below the ``k``-th diagonal.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from symgrad.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from symgrad.ir.symbol import Symbol
-from symgrad.types import DTYPES, default_complex, default_float, is_complex, is_integer
+from symgrad.types import DTYPES, Dim, default_complex, default_float, is_complex, is_integer
 
 
 def is_known(value: Any) -> bool:
@@ -17,6 +17,18 @@ def is_known(value: Any) -> bool:
     return (
         isinstance(value, (np.ndarray, np.generic)) and DTYPES.get(value.dtype.name) == value.dtype
     )
+
+
+def is_weak(value: Any) -> bool:
+    """Whether it is a Python number or a dimension, which take the element type of others."""
+    return type(value) in (bool, int, float, complex, Dim)
+
+
+def strength(value: Any) -> Any:
+    """What a value counts as in promotion: a Python number, or an element type."""
+    if type(value) is Dim:
+        return 0
+    return value if is_weak(value) else value.dtype
 
 
 def values_of(

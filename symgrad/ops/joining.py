@@ -1,17 +1,30 @@
-"""Ops that join, take apart, repeat and pad."""
+"""Ops that join, take apart and repeat arrays. `padding` puts frames around them."""
 
 from __future__ import annotations
 
+import itertools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from symgrad.errors import ArgumentError, ShapeError
-from symgrad.ir.op import ZERO, Attrs, ops
-from symgrad.ops.families import Array, composite, linear, variadic_linear
-from symgrad.ops.movement import broadcast_to, reshape
-from symgrad.types import Dim, Size, TensorType, normalize_axis, promote, require_equal
+from symgrad.errors import ArgumentError, DTypeError, ShapeError, TraceError
+from symgrad.ir.op import ops
+from symgrad.ir.symbol import CONSTANT, Symbol
+from symgrad.ops.families import Array, composite, variadic_linear
+from symgrad.ops.movement import broadcast_to, reshape, together
+from symgrad.types import (
+    Dim,
+    Size,
+    TensorType,
+    is_integer,
+    normalize_axis,
+    promote,
+    require_equal,
+)
+
+# --- join -----------------------------------------------------------------------------------------
 
 
 def _joined_type(types: list[TensorType], *, axis: int) -> TensorType:
@@ -32,14 +45,16 @@ def _part(i: int, ct: Any, args: Sequence[Any], *, axis: int) -> Any:
     start: Size = 0
     for arg in args[:i]:
         start = start + arg.shape[axis]
-    return _cut(ct, axis, start, start + args[i].shape[axis])
+    return cut(ct, axis, start, start + args[i].shape[axis])
 
 
-def _cut(x: Any, axis: int, start: Size, stop: Size) -> Any:
+def cut(x: Any, axis: int, start: Size, stop: Size) -> Any:
     """``x[start:stop]`` along one axis; the bounds are absolute and may be symbolic."""
     rank = x.ndim
-    pick: Any = lambda value, default: (*[default] * axis, value, *[default] * (rank - axis - 1))  # noqa: E731
-    return ops.slice_axes(x, starts=pick(start, 0), stops=pick(stop, None), steps=(1,) * rank)
+    starts: list[Any] = [0] * rank
+    stops: list[Any] = [None] * rank
+    starts[axis], stops[axis] = start, stop
+    return ops.slice_axes(x, starts=tuple(starts), stops=tuple(stops), steps=(1,) * rank)
 
 
 @variadic_linear(type=_joined_type, transpose=_part, warns=False, namespace=None)
@@ -48,23 +63,31 @@ def join(arrays: Sequence[Array], /, *, axis: int) -> Array:
     return np.concatenate(arrays, axis=axis)
 
 
+def _several(where: str, arrays: Any) -> list[Any]:
+    """The operands of a call that joins; Python numbers take the others' element type."""
+    if not isinstance(arrays, (list, tuple)) and not hasattr(type(arrays), "__front_rank__"):
+        raise ArgumentError(where, "arrays is no sequence", expected="arrays in a list", got=arrays)
+    given = together(arrays)
+    if not given:
+        raise ArgumentError(where, "nothing to join", expected="at least one array")
+    return given
+
+
 @composite
 def concat(arrays: Sequence[Array], /, *, axis: Any = 0) -> Any:
     """Arrays one after the other along an axis.
 
     Args:
         arrays: at least one; equal sizes but along ``axis``; types are promoted.
-        axis: None joins the flattened arrays.
+        axis: which axis; None joins the flattened arrays.
     Raises:
-        ShapeError: other sizes differ.
+        ShapeError: other sizes or numbers of axes differ. ArgumentError: no array.
 
     >>> import symgrad as sg
     >>> sg.concat([sg.asarray([1]), sg.asarray([2, 3])])
     Tensor([1, 2, 3])
     """
-    given = [ops.asarray(a) for a in arrays]
-    if not given:
-        raise ArgumentError("concat", "nothing to join", expected="at least one array")
+    given = _several("concat", arrays)
     if axis is None:
         given, axis = [reshape(a, (-1,)) for a in given], 0
     if given[0].ndim == 0:
@@ -76,31 +99,44 @@ def concat(arrays: Sequence[Array], /, *, axis: Any = 0) -> Any:
 def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Any:
     """Arrays of equal shapes along a new axis.
 
+    Args:
+        arrays: at least one; numbers, tensors and symbols may be mixed; types are promoted.
+        axis: the place of the new axis in the result.
     Raises:
-        ShapeError: shapes differ.
+        ShapeError: shapes differ. ArgumentError: no array.
 
     >>> import symgrad as sg
     >>> sg.stack([sg.asarray([1, 2]), sg.asarray([3, 4])], axis=1)
     Tensor([[1, 3],
             [2, 4]])
     """
-    given = [ops.asarray(a) for a in arrays]
-    if not given:
-        raise ArgumentError("stack", "nothing to join", expected="at least one array")
-    axis = normalize_axis(axis, given[0].ndim + 1, "stack")
+    given = _several("stack", arrays)
+    first = given[0]
+    axis = normalize_axis(axis, first.ndim + 1, "stack")
     for k, array in enumerate(given):
-        if array.ndim != given[0].ndim:
+        # Sizes that may be equal are left to the op that joins: it owns the constraint.
+        known = zip(first.shape, array.shape, strict=False)
+        if array.ndim != first.ndim or any(
+            a != b for a, b in known if isinstance(a, int) and isinstance(b, int)
+        ):
             raise ShapeError(
-                "stack", f"arrays[{k}] has another rank", expected=given[0].shape, got=array.shape
+                "stack", f"arrays[{k}] has another shape", expected=first.shape, got=array.shape
             )
-        for a, (left, right) in enumerate(zip(given[0].shape, array.shape, strict=True)):
-            require_equal(left, right, "stack", f"sizes of axis {a}")
     return join([ops.expand_dims(a, axis=axis) for a in given], axis=axis)
+
+
+# --- take apart -----------------------------------------------------------------------------------
 
 
 @composite
 def unstack(x: Array, /, *, axis: int = 0) -> Any:
     """The slices along an axis, as a tuple; the axis must have a known size.
+
+    Args:
+        x: an array of at least one axis.
+        axis: which axis.
+    Raises:
+        ShapeError: no such axis, or its size is not known.
 
     >>> import symgrad as sg
     >>> sg.unstack(sg.asarray([[1, 2], [3, 4]]))[1]
@@ -119,9 +155,13 @@ def split(x: Array, indices_or_sections: Any, /, *, axis: int = 0) -> Any:
     """Pieces along an axis, as a list.
 
     Args:
-        indices_or_sections: an int gives that many equal pieces; a sequence the positions of the cuts.
+        x: an array of at least one axis.
+        indices_or_sections: an int gives that many equal pieces; a sequence the positions of the
+            cuts, which are ints or dimensions.
+        axis: which axis.
     Raises:
-        ShapeError: the size is no multiple of the number of pieces.
+        ShapeError: the size is no multiple of the number of pieces; for a named size, when it runs.
+        ArgumentError: fewer than one piece.
 
     >>> import symgrad as sg
     >>> sg.split(sg.asarray([1, 2, 3, 4]), 2)
@@ -129,19 +169,61 @@ def split(x: Array, indices_or_sections: Any, /, *, axis: int = 0) -> Any:
     """
     x = ops.asarray(x)
     axis = normalize_axis(axis, x.ndim, "split")
-    size = x.shape[axis]
-    if isinstance(indices_or_sections, int):
-        sections = indices_or_sections
-        if isinstance(size, int) and (sections < 1 or size % sections):
-            raise ShapeError(
-                "split", "no equal pieces", expected=f"a divisor of {size}", got=sections
-            )
-        piece = size // sections
-        require_equal(piece * sections, size, "split", f"{sections} equal pieces and axis {axis}")
-        return [_cut(x, axis, piece * k, piece * (k + 1)) for k in range(sections)]
-    cuts = [None, *indices_or_sections, None]
+    if isinstance(indices_or_sections, Dim):
+        raise ArgumentError("split", "the number of pieces is unknown", got=indices_or_sections)
+    if isinstance(indices_or_sections, Symbol):
+        raise _unknown("split", "indices_or_sections", indices_or_sections)
+    if isinstance(indices_or_sections, (int, np.integer)):
+        return _equal_pieces(x, int(indices_or_sections), axis)
+    bounds = [k if isinstance(k, Dim) else operator.index(k) for k in indices_or_sections]
+    ends: list[Any] = [None, *bounds, None]
     front = [slice(None)] * axis
-    return [x[(*front, slice(a, b))] for a, b in zip(cuts, cuts[1:], strict=False)]
+    return [x[(*front, slice(a, b))] for a, b in itertools.pairwise(ends)]
+
+
+def _equal_pieces(x: Any, count: int, axis: int) -> list[Any]:
+    size = x.shape[axis]
+    if count < 1:
+        raise ArgumentError("split", "no pieces", expected="at least one", got=count)
+    if isinstance(size, int):
+        if size % count:
+            raise ShapeError("split", "no equal pieces", expected=f"a divisor of {size}", got=count)
+        piece = size // count
+        return [cut(x, axis, piece * k, piece * (k + 1)) for k in range(count)]
+    # A new axis of so many pieces: the op that makes it owns the constraint on the size.
+    before, after = x.shape[:axis], x.shape[axis + 1 :]
+    pieces = reshape(x, (*before, count, size // count, *after))
+    return [pieces[(*[slice(None)] * axis, k)] for k in range(count)]
+
+
+# --- repeat ---------------------------------------------------------------------------------------
+
+
+def _unknown(where: str, argument: str, value: Symbol) -> TraceError:
+    return TraceError(
+        where,
+        f"{argument} is a symbol, so the size of the result is unknown",
+        expected="numbers, or a dimension",
+        got=repr(value),
+        hint="take a named dimension, as in x.shape[0]",
+    )
+
+
+def _count(where: str, argument: str, value: Any) -> Size:
+    """A number of repetitions: an int that is not negative, or a dimension."""
+    if isinstance(value, Dim):
+        return value
+    if isinstance(value, Symbol):
+        raise _unknown(where, argument, value)
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise DTypeError(
+            where, f"{argument} is no count", expected="an int", got=repr(value)
+        ) from None
+    if count < 0:
+        raise ArgumentError(where, f"{argument} is negative", expected="0 or more", got=count)
+    return count
 
 
 @composite
@@ -149,16 +231,23 @@ def tile(x: Array, repetitions: Any, /) -> Any:
     """``x`` laid out several times along each axis.
 
     Args:
-        repetitions: how often, one per axis; the shorter of it and the shape is filled with ones.
+        x: an array of any element type.
+        repetitions: how often, one int or dimension per axis; the shorter of it and the shape is
+            filled with ones in front.
+    Raises:
+        ArgumentError: a count is negative. DTypeError: it is no int. TraceError: it is a symbol.
 
     >>> import symgrad as sg
     >>> sg.tile(sg.asarray([1, 2]), (2,))
     Tensor([1, 2, 1, 2])
     """
     x = ops.asarray(x)
-    counts: tuple[Any, ...] = (repetitions,) if isinstance(repetitions, int) else tuple(repetitions)
+    if isinstance(repetitions, Symbol):
+        raise _unknown("tile", "repetitions", repetitions)
+    given: list[Any] = list(repetitions) if np.iterable(repetitions) else [repetitions]
+    counts = [_count("tile", f"repetitions[{k}]", count) for k, count in enumerate(given)]
     rank = max(len(counts), x.ndim)
-    counts = (*(1,) * (rank - len(counts)), *counts)
+    counts = [1] * (rank - len(counts)) + counts
     shape = (*(1,) * (rank - x.ndim), *x.shape)
     if all(count == 1 for count in counts):
         return reshape(x, shape)
@@ -173,10 +262,13 @@ def repeat(x: Array, repeats: Any, /, *, axis: Any = None) -> Any:
     """Each element several times in a row.
 
     Args:
-        repeats: an int, or one known count per position along the axis.
-        axis: None repeats the flattened array.
+        x: an array of any element type.
+        repeats: an int or a dimension, or one int per position along the axis, whose values must be
+            known: they make the shape.
+        axis: which axis; None repeats the flattened array.
     Raises:
-        ShapeError: not one count per position.
+        ShapeError: not one count per position. ArgumentError: a count is negative.
+        DTypeError: a count is no int. TraceError: the counts are a symbol.
 
     >>> import symgrad as sg
     >>> sg.repeat(sg.asarray([1, 2]), 2)
@@ -187,120 +279,32 @@ def repeat(x: Array, repeats: Any, /, *, axis: Any = None) -> Any:
         x, axis = reshape(x, (-1,)), 0
     axis = normalize_axis(axis, x.ndim, "repeat")
     before, size, after = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
-    if isinstance(repeats, int):
-        if repeats < 0:
-            raise ArgumentError("repeat", "a count is negative", expected="0 or more", got=repeats)
-        each = broadcast_to(
-            reshape(x, (*before, size, 1, *after)), (*before, size, repeats, *after)
+    counts = _counts(repeats)
+    if not isinstance(counts, np.ndarray):
+        each = reshape(x, (*before, size, 1, *after))
+        each = broadcast_to(each, (*before, size, counts, *after))
+        return reshape(each, (*before, size * counts, *after))
+    if isinstance(size, Dim):
+        raise ShapeError(
+            "repeat", "one count per position of an axis of unknown size", expected=size, got=counts
         )
-        return reshape(each, (*before, size * repeats, *after))
-    counts = np.asarray(ops.asarray(repeats).numpy())
-    if counts.size == 1 and counts.ndim <= 1:
-        return repeat(x, int(counts.reshape(())), axis=axis)
-    if isinstance(size, Dim) or counts.shape != (size,):
+    if counts.shape != (size,):
         raise ShapeError("repeat", "one count per position", expected=(size,), got=counts.shape)
     return ops.take(x, np.repeat(np.arange(size), counts), axis=axis)
 
 
-# --- padding --------------------------------------------------------------------------------------
-
-Widths = tuple[tuple[int, int], ...]
-
-
-def _padded_type(x: TensorType, *, widths: Widths, value: Any) -> TensorType:
-    shape = [size + before + after for size, (before, after) in zip(x.shape, widths, strict=True)]
-    return TensorType(shape, x.dtype)
-
-
-def _inside(ct: Any, x: Any, *, widths: Widths, value: Any) -> Any:
-    starts = tuple(before for before, _ in widths)
-    stops = tuple(before + size for size, (before, _) in zip(x.shape, widths, strict=True))
-    return ops.slice_axes(ct, starts=starts, stops=stops, steps=(1,) * len(widths))
-
-
-def _padded_tangent(tangents: Any, y: Any, args: Any, attrs: Attrs) -> Any:
-    return (
-        ZERO if tangents[0] is ZERO else pad_constant(tangents[0], widths=attrs["widths"], value=0)
-    )
-
-
-@linear(type=_padded_type, transpose=_inside, jvp=_padded_tangent, warns=False, namespace=None)
-def pad_constant(x: Array, /, *, widths: Any, value: Any) -> Array:
-    """``x`` in a frame of one value. `pad` is its public face."""
-    return np.pad(x, widths, constant_values=value)
-
-
-def _widths(x: Any, pad_width: Any) -> Widths:
-    """One (before, after) per axis, by numpy's rules for shorter forms."""
-    try:
-        table = np.broadcast_to(np.asarray(pad_width, dtype=np.int64), (x.ndim, 2))
-    except (ValueError, TypeError):
-        raise ShapeError(
-            "pad", "pad_width does not fit", expected=f"{x.ndim} pairs", got=repr(pad_width)
-        ) from None
-    if table.min(initial=0) < 0:
-        raise ArgumentError("pad", "a width is negative", expected="0 or more", got=repr(pad_width))
-    return tuple((int(before), int(after)) for before, after in table)
-
-
-@composite
-def pad(x: Array, pad_width: Any, /, mode: str = "constant", *, constant_values: Any = 0) -> Any:
-    """``x`` with a frame around it; modes and shorter forms of ``pad_width`` as in numpy.
-
-    Args:
-        pad_width: (before, after) per axis.
-        mode: "constant", or copies of the content: "edge", "reflect" (without the edge), "wrap".
-        constant_values: the value of a constant frame.
-    Raises:
-        ArgumentError: an unknown mode, or a negative width. ShapeError: nothing to copy.
-
-    >>> import symgrad as sg
-    >>> sg.pad(sg.asarray([1, 2, 3]), ((2, 1),), mode="reflect")
-    Tensor([3, 2, 1, 2, 3, 2])
-    """
-    x = ops.asarray(x)
-    widths = _widths(x, pad_width)
-    if mode == "constant":
-        if hasattr(constant_values, "__front_rank__"):
-            inside = pad_constant(ops.ones_like(x, dtype=bool), widths=widths, value=False)
-            return ops.where(inside, pad_constant(x, widths=widths, value=0), constant_values)
-        return pad_constant(x, widths=widths, value=constant_values)
-    if mode not in ("edge", "reflect", "wrap"):
-        raise ArgumentError(
-            "pad", "unknown mode", expected="constant, edge, reflect or wrap", got=repr(mode)
-        )
-    for axis, (before, after) in enumerate(widths):
-        if before or after:
-            x = _padded_by_copies(x, axis, before, after, mode)
-    return x
-
-
-def _padded_by_copies(x: Any, axis: int, before: int, after: int, mode: str) -> Any:
-    size = x.shape[axis]
-    if isinstance(size, int):
-        if size == 0:
-            raise ShapeError(
-                "pad", f"axis {axis} is empty", expected="something to copy", got=x.shape
-            )
-        positions = np.pad(np.arange(size), (before, after), mode=mode)  # pyright: ignore[reportCallIssue, reportArgumentType]
-        return ops.take(x, positions, axis=axis)
-    front, back = _copies(x, axis, size, before, after, mode)
-    return join([part for part in (front, x, back) if part is not None], axis=axis)
-
-
-def _copies(x: Any, axis: int, size: Size, before: int, after: int, mode: str) -> tuple[Any, Any]:
-    """What stands before and after an axis of unknown size, which must hold what is copied."""
-
-    def cut(start: Size, stop: Size, count: int) -> Any:
-        if not count:
-            return None
-        piece = _cut(x, axis, start, stop)
-        if mode == "edge":
-            return broadcast_to(piece, (*x.shape[:axis], count, *x.shape[axis + 1 :]))
-        return ops.flip(piece, axis=axis) if mode == "reflect" else piece
-
-    if mode == "edge":
-        return cut(0, 1, before), cut(size - 1, size, after)
-    if mode == "reflect":
-        return cut(1, before + 1, before), cut(size - 1 - after, size - 1, after)
-    return cut(size - before, size, before), cut(0, after, after)
+def _counts(repeats: Any) -> Any:
+    """One number of repetitions, or an array of them."""
+    if isinstance(repeats, Symbol) and repeats.op is CONSTANT:
+        repeats = repeats.value
+    if isinstance(repeats, (int, Dim, Symbol)):
+        return _count("repeat", "repeats", repeats)
+    counts = np.asarray(ops.asarray(repeats))
+    if counts.size == 0:
+        return counts.astype(np.int64)
+    if not is_integer(counts.dtype):
+        raise DTypeError("repeat", "repeats are no counts", expected="integers", got=counts.dtype)
+    if counts.min() < 0:
+        raise ArgumentError("repeat", "a count is negative", expected="0 or more", got=counts.min())
+    # One count stands for all positions.
+    return int(counts.item()) if counts.size == 1 and counts.ndim <= 1 else counts

@@ -13,8 +13,10 @@ import numpy as np
 from symgrad.errors import ShapeError
 from symgrad.ir.op import SYMBOL_RANK, Attrs, ops
 from symgrad.ir.symbol import Symbol, lift
+from symgrad.ops.conversion import is_weak, strength
 from symgrad.ops.families import Array, composite, linear
 from symgrad.types import (
+    Dim,
     Shape,
     Size,
     TensorType,
@@ -25,6 +27,7 @@ from symgrad.types import (
     require_equal,
     take_constraints,
 )
+from symgrad.types import broadcast_shapes as shapes_together
 
 
 def total(x: Any, axes: tuple[int, ...]) -> Any:
@@ -50,19 +53,17 @@ def together(arrays: Iterable[Any]) -> list[Any]:
 
     Python numbers and dimensions take the element type of the others.
     """
-    given = list(arrays)
-    weak = [type(a) in (bool, int, float, complex) or isinstance(a, Dim) for a in given]
-    arrays = [a if w else ops.asarray(a) for a, w in zip(given, weak, strict=True)]
-    if any(weak):
-        numbers = [0 if isinstance(a, Dim) else a for a in arrays]
-        dtype = promote(*(n if w else n.dtype for n, w in zip(numbers, weak, strict=True)))
-        arrays = [
-            lift(a, dtype) if isinstance(a, Dim) else ops.asarray(a, dtype=dtype) if w else a
-            for a, w in zip(arrays, weak, strict=True)
-        ]
-    if any(isinstance(a, Symbol) for a in arrays):
-        return [lift(a) if type(a).__front_rank__ < SYMBOL_RANK else a for a in arrays]
-    return arrays
+    given: list[Any] = [a if is_weak(a) else ops.asarray(a) for a in arrays]
+    if any(map(is_weak, given)):
+        dtype = promote(*(strength(a) for a in given))
+        given = [_of_type(a, dtype) if is_weak(a) else a for a in given]
+    if any(isinstance(a, Symbol) for a in given):
+        return [lift(a) if type(a).__front_rank__ < SYMBOL_RANK else a for a in given]
+    return given
+
+
+def _of_type(number: Any, dtype: Any) -> Any:
+    return lift(number, dtype) if type(number) is Dim else ops.asarray(number, dtype=dtype)
 
 
 def common_shape(where: str, arrays: Sequence[Any]) -> Shape:
@@ -70,7 +71,7 @@ def common_shape(where: str, arrays: Sequence[Any]) -> Shape:
 
     The op that broadcasts them states the constraints: here is no symbol to own them.
     """
-    shape = broadcast_shapes(where, *(a.shape for a in arrays))
+    shape = shapes_together(where, *(a.shape for a in arrays))
     take_constraints()
     return shape
 
@@ -234,38 +235,3 @@ def broadcast_shapes(*shapes: Any) -> Any:
     # Equal names are demanded by the op that broadcasts, not by the question.
     take_constraints()
     return shape
-
-
-# --- diagonals ------------------------------------------------------------------------------------
-
-
-@composite
-def diag(x: Array, /, *, k: int = 0) -> Any:
-    """The matrix with a vector on its ``k``-th diagonal, or that diagonal of a matrix.
-
-    Args:
-        x: a vector, which gives a square matrix of zeros elsewhere; or a matrix, which gives a vector.
-        k: which diagonal: above the main one if positive, below if negative.
-    Raises:
-        ShapeError: neither 1 nor 2 axes.
-
-    >>> import symgrad as sg
-    >>> sg.diag(sg.asarray([1, 2]))
-    Tensor([[1, 0],
-            [0, 2]])
-    >>> sg.diag(sg.asarray([[1, 2], [3, 4]]), k=1)
-    Tensor([2])
-    """
-    x = ops.asarray(x)
-    if x.ndim == 2:
-        return ops.diagonal(x, offset=k)
-    if x.ndim != 1:
-        raise ShapeError(
-            "diag",
-            "x is neither vector nor matrix",
-            expected="1 or 2 axes",
-            got=x.ndim,
-            hint="take sg.linalg.diagonal for a stack of matrices",
-        )
-    side = x.shape[0] + (k if k > 0 else -k)
-    return ops.diagonal_matrix(x, shape=(side, side), offset=k)

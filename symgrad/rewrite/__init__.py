@@ -7,13 +7,13 @@ from collections.abc import Collection, Sequence
 from symgrad.errors import ArgumentError
 from symgrad.ir.symbol import Symbol, building, constructing
 from symgrad.ir.walk import reachable, remake
-from symgrad.rewrite import algebra, simplify, stable
+from symgrad.rewrite import algebra, moving, simplify, stable
 from symgrad.rewrite.builder import Builder, Trace, rewriting
 from symgrad.rewrite.rule import RULES, Rule
 
 __all__ = ["RULES", "Builder", "Rule", "Trace", "builder_for", "rewrite", "rewriting", "stabilize"]
 
-_FILLED_BY = (simplify, stable, algebra)
+_FILLED_BY = (simplify, moving, stable, algebra)
 """The tables of rules; importing them fills `RULES`."""
 
 _LEVELS: dict[str, tuple[str, ...]] = {

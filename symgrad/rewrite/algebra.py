@@ -2,15 +2,14 @@
 
 The differentiator chooses the order of its own products, so it may choose one in which constants
 and signs stand in front, where they meet and merge, and in which products that come again are the
-same symbol. Rules of level "derivative" look into symbols that the differentiator made and no
-others. Sums are never reassociated.
+same symbol. Sums are never reassociated.
 """
 
 from __future__ import annotations
 
 from symgrad.ir.op import ops
 from symgrad.ir.symbol import Symbol, building
-from symgrad.rewrite.constants import moderate, number
+from symgrad.rewrite.constants import is_number, moderate, number
 from symgrad.rewrite.rule import Attribute, Const, Expr, applied, computed, rule
 from symgrad.types import TensorType
 
@@ -111,7 +110,7 @@ BOUNDED = frozenset({"sech2", "sigmoid", "tanh", "sin", "cos"})
 def _is_slope(t: Symbol, y: Symbol, z: Symbol) -> bool:
     """The op of ``y`` is differentiated, ``t`` is the tangent and ``z`` is of the slope."""
     origin = building.origin
-    if origin is None or origin.primal is not y or y.op.name not in BOUNDED:
+    if origin is None or origin.primal is not y or y.op.name not in BOUNDED or is_number(t):
         return False
     (x,) = y.args
     return _is_function_of(z, x) and not _is_function_of(t, x)

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from symgrad.errors import ArgumentError, SymgradError
 from symgrad.ir.op import OPS, Attrs, Op
-from symgrad.ir.symbol import CONSTANT, Symbol, _table, make  # pyright: ignore[reportPrivateUsage]
+from symgrad.ir.symbol import Symbol, exists, make
 from symgrad.rewrite.fold import fold
 from symgrad.rewrite.match import Match, Variant, instantiate, variants
 from symgrad.rewrite.rule import RULES, Rule
@@ -25,8 +25,11 @@ Trace: TypeAlias = Callable[[str, Symbol, Symbol], None]
 """Called with a rule's name, the symbol before and the symbol after."""
 
 DEEPEST = 24
-"""So many rules may follow from one another before a symbol is built as it stands."""
+"""So many rules may follow from one another before a symbol is built as it stands.
 
+The rules' cost falls, so this ends no loop; it keeps the recursion flat on long chains that were
+built literally.
+"""
 
 _STRICTEST_FIRST = ("exact", "stabilize", "derivative", "fast")
 
@@ -92,10 +95,10 @@ def _precedence(variant: Variant) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=64)
-def _rule_set(
+def rule_set(
     levels: frozenset[str], disabled: frozenset[str], registered: tuple[int, int]
 ) -> RuleSet:
-    # `registered` makes a new index once there are more rules, or ops for them to name.
+    """The rules of some levels; made anew once there are more rules, or more ops to name."""
     return RuleSet(levels, disabled)
 
 
@@ -104,18 +107,21 @@ class Builder:
 
     Args:
         levels: the levels of the rules.
-        keep: symbols that are neither looked into nor taken for their values.
+        keep: symbols that are neither looked into nor taken for their values. At level
+            "derivative" that holds of all applications but the differentiator's own: so a gradient
+            stands on the user's symbols, whatever will be fed or differentiated by next.
         whole: whether this builder makes the whole graph. Operands that may be exchanged then take
             the order in which it met them first; otherwise the one in which there is such a symbol.
     """
 
-    __slots__ = ("_depth", "_keep", "_met", "_rules", "_trace")
+    __slots__ = ("_depth", "_keep", "_met", "_own", "_rules", "_trace")
 
     def __init__(
         self, levels: Collection[str], keep: Collection[Symbol] = (), *, whole: bool = False
     ) -> None:
-        self._rules = _rule_set(frozenset(levels), _settings.disabled, (len(OPS), len(RULES)))
+        self._rules = rule_set(frozenset(levels), _settings.disabled, (len(OPS), len(RULES)))
         self._keep = frozenset(keep)
+        self._own = "derivative" in levels
         self._met: dict[tuple[int, ...], tuple[Symbol, Symbol]] | None = {} if whole else None
         self._trace = _settings.trace
         self._depth = 0
@@ -134,9 +140,9 @@ class Builder:
         if not op.commutative or len(args) != 2 or not _exchangeable(*args):
             return args
         a, b = args
-        here, there = (id(op), id(a), id(b)), (id(op), id(b), id(a))
         if self._met is None:
-            return (b, a) if here not in _table and there in _table else args
+            return (b, a) if not exists(op, args) and exists(op, (b, a)) else args
+        here, there = (id(op), id(a), id(b)), (id(op), id(b), id(a))
         if there in self._met:
             return b, a
         self._met[here] = a, b  # keeps both alive, so that their ids stay theirs
@@ -144,7 +150,7 @@ class Builder:
 
     def simplified(self, op: Op, args: tuple[Symbol, ...], attrs: Attrs) -> Symbol | None:
         """What ``op(*args, **attrs)`` becomes by a rule, or None if it stays."""
-        if self._rules.folds and all(a.op is CONSTANT or a.op.name == "filled" for a in args):
+        if self._rules.folds and not (args and args[-1].args):
             folded = fold(op, args, attrs, self._keep)
             if folded is not None:
                 self._report("fold", op, args, attrs, folded)
@@ -164,7 +170,9 @@ class Builder:
         kind: TensorType | None = None
         equalities: set[Equality] = set()
         for variant in candidates:
-            match = Match(self._keep)
+            if variant.wants_same and args[0] is not args[1]:
+                continue
+            match = Match(self._keep, self._own)
             if not match.root(variant.left, op, args, attrs):
                 continue
             if kind is None:

@@ -1,4 +1,4 @@
-"""What is known about the values of symbols while a graph is built, and conditions on constants."""
+"""What is known of values while a graph is built, and conditions that rules share."""
 
 from __future__ import annotations
 
@@ -59,6 +59,19 @@ def _is_same(found: Any, value: Any) -> bool:
     if found != value or found != 0 or isinstance(found, complex):
         return found == value
     return math.copysign(1, found) == math.copysign(1, value)
+
+
+# --- conditions on shapes -------------------------------------------------------------------------
+
+
+def fills(kind: TensorType, x: Symbol) -> bool:
+    """What moves from ``x`` to the result does not move to a larger array."""
+    return x.shape == kind.shape
+
+
+def second_fills(kind: TensorType, y: Symbol) -> bool:
+    """The same for the second operand."""
+    return y.shape == kind.shape
 
 
 # --- conditions on constants ----------------------------------------------------------------------

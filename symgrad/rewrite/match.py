@@ -31,10 +31,12 @@ _KINDS = {"Const": is_number, "Uniform": is_uniform}
 class Variant:
     """A rule with its left side in one order of the operands of its commutative ops."""
 
-    __slots__ = ("left", "rule", "specificity")
+    __slots__ = ("left", "rule", "specificity", "wants_same")
 
     def __init__(self, rule: Rule, left: Application) -> None:
         self.rule, self.left, self.specificity = rule, left, _specificity(left)
+        # Most applications fail these rules, and this is the cheapest way to see it.
+        self.wants_same = len(left.operands) == 2 and left.operands[0] is left.operands[1]
 
     def may_match(self, op: Op, operand_ops: Sequence[Op]) -> bool:
         """Whether an application of ``op`` to results of ``operand_ops`` could match."""
@@ -90,14 +92,15 @@ class Match:
         values: by variable.
         inner: the symbols below the root that the pattern has swallowed.
         keep: symbols that only a variable may stand for.
+        own: whether that holds of all applications that the differentiator did not make.
     """
 
-    __slots__ = ("inner", "keep", "values")
+    __slots__ = ("inner", "keep", "own", "values")
 
-    def __init__(self, keep: Collection[Symbol]) -> None:
+    def __init__(self, keep: Collection[Symbol], own: bool) -> None:
         self.values: dict[str, Any] = {}
         self.inner: list[Symbol] = []
-        self.keep = keep
+        self.keep, self.own = keep, own
 
     def root(self, pattern: Application, op: Op, args: Sequence[Symbol], attrs: Attrs) -> bool:
         """Whether ``pattern`` matches ``op(*args, **attrs)``."""
@@ -115,7 +118,7 @@ class Match:
             return self._variable(pattern, symbol)
         if kind is not Application:
             return holds(symbol, pattern, self.keep)
-        if symbol in self.keep:
+        if symbol in self.keep or (self.own and symbol.origin is None):
             return False
         if not self._is_op(pattern.op, symbol.op) or len(symbol.args) != len(pattern.operands):
             return False
@@ -154,8 +157,6 @@ class Match:
         for symbol in self.inner:
             if not rule.mixed and symbol.dtype != dtype:
                 return False
-            if rule.level == "derivative" and symbol.origin is None:
-                return False  # the user's own product stays in the user's order
         if rule.when is None:
             return True
         known = {**self.values, "kind": kind, "keep": self.keep}

@@ -49,9 +49,13 @@ def _symbols(where: str, name: str, value: Any) -> list[Symbol]:
 
 
 @contextmanager
-def _deriving(level: str, site: Site | None) -> Generator[None]:
-    """New symbols are simplified while they are built, and said to come from the caller's line."""
-    with constructing(builder=builder_for("derivative" if level != "none" else "none"), site=site):
+def _deriving(level: str, inputs: list[Symbol], site: Site | None) -> Generator[None]:
+    """New symbols are simplified while they are built, and said to come from the caller's line.
+
+    The inputs are kept as they are: a constant among them must not be folded away.
+    """
+    name = "derivative" if level != "none" else "none"
+    with constructing(builder=builder_for(name, keep=inputs), site=site):
         yield
 
 
@@ -200,7 +204,7 @@ def grad(
     _check_inputs("grad", ys, xs, allow_unused or materialize_grads)
     level = "exact" if level is None else level
     below = set(reachable(ys))
-    with _deriving(level, building.site or here()):
+    with _deriving(level, xs, building.site or here()):
         seeds = _seeds("grad", ys, grad_outputs)
         problem = ys if level == "none" else stabilize(ys, keep=xs)
         if _goes_forward(mode, problem, xs):
@@ -298,7 +302,7 @@ def jvp(
             "jvp", "one tangent per input is needed", expected=len(xs), got=len(values)
         )
     level = "exact" if level is None else level
-    with _deriving(level, building.site or here()):
+    with _deriving(level, xs, building.site or here()):
         seeds = [
             _like("jvp", f"tangents[{k}]", t, x)
             for k, (t, x) in enumerate(zip(values, xs, strict=True))

@@ -99,10 +99,12 @@ def same_bits(a: Any, b: Any) -> bool:
     a, b = np.asarray(a), np.asarray(b)
     if (a.dtype, a.shape) != (b.dtype, b.shape):
         return False
-    if a.dtype.kind in "fc":
-        # Which of its bit patterns a NaN has is nobody's promise.
-        a, b = a + 0 * np.nan_to_num(a), b + 0 * np.nan_to_num(b)
-        return np.array_equal(a, b, equal_nan=True) and np.array_equal(
-            np.signbit(a.real) & ~np.isnan(a.real), np.signbit(b.real) & ~np.isnan(b.real)
-        )
-    return np.array_equal(a, b)
+    if a.dtype.kind not in "fc":
+        return np.array_equal(a, b)
+    parts = [(a.real, b.real), (a.imag, b.imag)]
+    # Which bit pattern and sign a NaN has is nobody's promise.
+    return all(
+        np.array_equal(x, y, equal_nan=True)
+        and np.array_equal(np.signbit(x) & ~np.isnan(x), np.signbit(y) & ~np.isnan(y))
+        for x, y in parts
+    )

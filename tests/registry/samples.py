@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 
 import symgrad as sg
+from symgrad.errors import DTypeError
 from symgrad.ir.op import COMPOSITES, OPS, Composite, Op
+from symgrad.ir.symbol import build
 from symgrad.ops.families import unpack
 from symgrad.testing.gradients import normal_direction
-from symgrad.types import Dim, TupleType
+from symgrad.types import Dim, TensorType, TupleType
 
 ELEMENTWISE = ("scalar", "elementwise")
 
@@ -37,6 +39,7 @@ class Sample:
         structured: the values are of a kind that neither another size nor an imaginary part keeps.
         fixed: axes sizes that must stay numbers, and why.
         order: how often it can be differentiated.
+        narrow: whether the values in narrower types are those in double precision, rounded.
         note: what the sample is about.
     """
 
@@ -49,11 +52,15 @@ class Sample:
     structured: bool = False
     fixed: dict[int, str] = field(default_factory=dict)
     order: int = 2
+    narrow: bool = True
     note: str = ""
 
     def apply(self, op: Op | Composite, operands: Sequence[Any], **changed: Any) -> list[Any]:
         """The outputs of the op's public call on operands of any front end."""
         attrs = {**self.attrs, **changed}
+        if isinstance(op, Op) and not op.signature.operands and self.call is None:
+            # Without operands and symbolic sizes a call would compute at once.
+            return [build(op, (), op.signature.bind(op.name, (), attrs)[1])]
         if self.call is not None:
             result = self.call(op, *operands, **attrs)
         elif op.signature.variadic:
@@ -65,6 +72,12 @@ class Sample:
         elif type(result).__name__ == "Pack":
             result = tuple(sg.asarray(part) for part in result)
         return flat(result)
+
+    def computed(self, op: Op | Composite) -> list[Any]:
+        """The outputs of an eager call, on tensors."""
+        if not self.operands and self.call is None:
+            return flat(op(**self.attrs))
+        return self.apply(op, [sg.asarray(v) for v in self.operands])
 
     def differentiated(self, op: Op | Composite, operands: Sequence[Any]) -> list[Any]:
         """What of the result is differentiated."""
@@ -92,6 +105,11 @@ def called(call: Callable[..., Any], *operands: Any, **facets: Any) -> Sample:
 def rigid(sample: Sample, **facets: Any) -> Sample:
     """A sample with values of a special kind."""
     return replace(sample, structured=True, **facets)
+
+
+def keyed(sample: Sample) -> Sample:
+    """A sample that draws random numbers: others for each element type."""
+    return replace(sample, structured=True, narrow=False, fixed={2: "a key has two words"})
 
 
 def kink(sample: Sample) -> Sample:
@@ -195,6 +213,18 @@ OTHER_SIDE = ("maximum", "minimum", "copysign", "abs", "sign", "relu", "elu", "l
 """Ops that are also tried at the mirror image of their domain."""
 
 
+def _of_taken_kind(op: Op, values: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    """Floats where the op takes them, else booleans, else integers."""
+    for cast in (lambda v: v, lambda v: v > 0.5, lambda v: np.rint(v * 5).astype(np.int64)):
+        given = tuple(cast(v) for v in values)
+        try:
+            op.infer([TensorType(v.shape, v.dtype) for v in given], op.signature.defaults)
+        except DTypeError:
+            continue
+        return given
+    raise AssertionError(f"{op.name} takes neither floats nor booleans nor integers")
+
+
 def elementwise_samples(op: Op) -> list[Sample]:
     """Samples of an element-wise op: each attribute, on both sides."""
     arity = op.signature.arity
@@ -205,9 +235,10 @@ def elementwise_samples(op: Op) -> list[Sample]:
         values = tuple(
             between(low, high, 2, 3, seed=k) for k, (low, high) in enumerate(domains[:arity])
         )
+        values = _of_taken_kind(op, values)
         found.append(Sample(values, attrs))
         if op.name in OTHER_SIDE:
-            found.append(Sample(tuple(-v for v in values), attrs, note="mirrored"))
+            found.append(Sample(tuple(np.negative(v) for v in values), attrs, note="mirrored"))
         if arity > 1:
             found.append(Sample((values[0][0], values[1][:, :1], *values[2:]), attrs, note="broadcast"))
     return found
@@ -553,15 +584,15 @@ SAMPLES: dict[str, list[Sample]] = {
     "counted": [S(start=0, stop=5, step=1), S(start=2.0, stop=0.0, step=-0.5, dtype="float32"), S(start=3, stop=3, step=1)],
     "identity_like": [S(n_rows=5, n_cols=7, k=1, dtype="float32"), S(n_rows=3, n_cols=0, k=0, dtype="int64")],
     # random
-    "key": [rigid(S(np.array(7)))],
-    "fold_in": [rigid(S(KEY, np.array(7)))],
-    "split_key": [rigid(S(KEY, count=3))],
-    "random_bits": [rigid(S(KEY, shape=(5, 7))), rigid(S(KEY, shape=()))],
-    "standard_uniform": [rigid(S(KEY, shape=(5, 7), dtype=d)) for d in ("float16", "float32", "float64")],
-    "standard_normal": [rigid(S(KEY, shape=(5, 7), dtype=d)) for d in ("float16", "float32", "float64")],
+    "key": [keyed(S(np.array(7)))],
+    "fold_in": [keyed(S(KEY, np.array(7)))],
+    "split_key": [keyed(S(KEY, count=3))],
+    "random_bits": [keyed(S(KEY, shape=(5, 7))), keyed(S(KEY, shape=()))],
+    "standard_uniform": [keyed(S(KEY, shape=(5, 7), dtype=d)) for d in ("float16", "float32", "float64")],
+    "standard_normal": [keyed(S(KEY, shape=(5, 7), dtype=d)) for d in ("float16", "float32", "float64")],
     "random_integers": [
-        rigid(S(KEY, np.array(2), np.array(9), shape=(5, 7), dtype="int64")),
-        rigid(S(KEY, np.array([1, 2, 3]), np.array(9), shape=(5, 3), dtype="uint8")),
+        keyed(S(KEY, np.array(2), np.array(9), shape=(5, 7), dtype="int64")),
+        keyed(S(KEY, np.array([1, 2, 3]), np.array(9), shape=(5, 3), dtype="uint8")),
     ],
 }  # fmt: skip
 
@@ -627,6 +658,9 @@ COMPOSITE_SAMPLES: dict[str, list[Sample]] = {
         called(lambda op, x: op(x, ((2, 1),), mode="wrap"), normal(5)),
         called(lambda op, x, v: op(x, 1, constant_values=v), normal(5), normal()),
     ],
+    "diag": [S(normal(5)), S(normal(5), k=-2), S(normal(5, 7), k=1)],
+    "broadcast_shapes": [called(lambda op: op((3, 1), (2,)))],
+    "from_dlpack": [called(lambda op: op(np.asarray([1.0, 2.0])))],
     "full": [called(lambda op, v: op((5, 7), v), normal()), called(lambda op: op((5,), 2.5))],
     "zeros": [called(lambda op: op((5, 7)))],
     "ones": [called(lambda op: op((5, 7), dtype="int32"))],
@@ -694,16 +728,16 @@ COMPOSITE_SAMPLES: dict[str, list[Sample]] = {
         Sample((normal(3, 5), normal(3, 1)), {"axis": 0}, fixed={3: "vectors in space"}),
     ],
     "uniform": [
-        rigid(called(lambda op, key: op(key, (5, 7)), KEY)),
-        rigid(called(lambda op, key, low, high: op(key, (5, 7), low=low, high=high), KEY, normal(7), normal(5, 1) + 5)),
+        keyed(called(lambda op, key: op(key, (5, 7)), KEY)),
+        keyed(called(lambda op, key, low, high: op(key, (5, 7), low=low, high=high), KEY, normal(7), normal(5, 1) + 5)),
     ],
     "normal": [
-        rigid(called(lambda op, key: op(key, (5, 7), dtype="float32"), KEY)),
-        rigid(called(lambda op, key, mean, std: op(key, (5, 7), mean=mean, std=std), KEY, normal(7), normal(5, 1) + 5)),
+        keyed(called(lambda op, key: op(key, (5, 7), dtype="float32"), KEY)),
+        keyed(called(lambda op, key, mean, std: op(key, (5, 7), mean=mean, std=std), KEY, normal(7), normal(5, 1) + 5)),
     ],
-    "bernoulli": [rigid(called(lambda op, key: op(key, 0.3, (5, 7)), KEY)), rigid(S(KEY, between(0.1, 0.9, 5)))],
-    "randint": [rigid(called(lambda op, key: op(key, (5, 7), 2, 9), KEY))],
-    "permutation": [rigid(called(lambda op, key: op(key, 5), KEY))],
+    "bernoulli": [keyed(called(lambda op, key: op(key, 0.3, (5, 7)), KEY)), keyed(S(KEY, between(0.1, 0.9, 5)))],
+    "randint": [keyed(called(lambda op, key: op(key, (5, 7), 2, 9), KEY))],
+    "permutation": [keyed(called(lambda op, key: op(key, 5), KEY))],
     "clip": [
         called(lambda op, x: op(x, -0.5, 0.8), spaced(5, 7)),
         called(lambda op, x: op(x, min=0.1), spaced(5, 7)),
@@ -724,8 +758,8 @@ COMPOSITE_SAMPLES: dict[str, list[Sample]] = {
         rigid(S(normal(5, 3), _IGNORED, label_smoothing=0.1)),
         rigid(S(normal(5, 3), _CLASSES, between(0.5, 2, 3), reduction="sum")),
         rigid(S(normal(5, 3), _IGNORED, between(0.5, 2, 3), label_smoothing=0.2)),
-        S(normal(5, 3), between(0, 1, 5, 3), reduction="none"),
-        S(normal(5, 3), between(0, 1, 5, 3), between(0.5, 2, 3), label_smoothing=0.2),
+        rigid(S(normal(5, 3), between(0, 1, 5, 3), reduction="none")),
+        rigid(S(normal(5, 3), between(0, 1, 5, 3), between(0.5, 2, 3), label_smoothing=0.2)),
         rigid(S(normal(3), np.array(1), ignore_index=None)),
         rigid(S(normal(2, 3, 4), np.array([[0, 1, 2, 2], [2, 1, 0, 0]]))),
     ],

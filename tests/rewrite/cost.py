@@ -6,7 +6,14 @@ from typing import NamedTuple
 
 from symgrad.ir.symbol import CONSTANT, Symbol
 
-WEIGHTS = {"negative": 5, "filled": 11, "divide": 40, "reciprocal": 40, "pow": 80}
+WEIGHTS = {
+    "negative": 5,
+    "filled": 11,
+    "divide": 40,
+    "reciprocal": 40,
+    "pow": 80,
+    "bitwise_invert": 11,
+}
 OTHERS = 10
 LIGHT = {"constant": 1, "negative": 1, "filled": 1, "broadcast_to": 2}
 

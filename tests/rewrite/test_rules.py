@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from symgrad.ir.op import ops
 from symgrad.ir.symbol import Symbol
 from symgrad.rewrite import RULES, Rule
+from symgrad.rewrite.builder import rule_set
 from symgrad.rewrite.match import variants
+from symgrad.rewrite.rule import computed
 from tests.rewrite.cost import cost
 from tests.rewrite.drawing import Left, applied, left_sides, simplified
 from tests.rewrite.running import run, same_bits, samples
@@ -20,8 +23,8 @@ FLOATS = ["float64", "float32", "float16"]
 DTYPES = ["float64", "float32", "float16", "int64", "int32", "int8", "uint8", "bool", "complex128"]
 
 
-def by_level(*levels: str) -> Any:
-    rules = [rule for rule in RULES if rule.level in levels]
+def by_rule(*levels: str, rounding: bool | None = None) -> Any:
+    rules = [r for r in RULES if r.level in levels and rounding in (None, r.rounding)]
     return pytest.mark.parametrize("rule", rules, ids=lambda rule: rule.name)
 
 
@@ -54,7 +57,7 @@ def test_names_are_unique_and_every_rule_says_what_it_claims() -> None:
     assert {rule.level for rule in RULES} == {"exact", "stabilize", "derivative", "fast"}
 
 
-@by_level("exact", "stabilize", "derivative", "fast")
+@by_rule("exact", "stabilize", "derivative", "fast")
 def test_every_commuted_form_fires_and_keeps_the_type(rule: Rule) -> None:
     dtypes = [d for d in (DTYPES if rule.level == "exact" else FLOATS) if fired(rule, d)]
     assert dtypes, "no left side fires"
@@ -66,30 +69,38 @@ def test_every_commuted_form_fires_and_keeps_the_type(rule: Rule) -> None:
             assert right is not left.root
 
 
-@by_level("exact")
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_exact_rules_change_no_bit(rule: Rule, dtype: str) -> None:
+def changed_bits(rule: Rule, dtype: str) -> list[Any]:
+    """Left sides, with the values before and after, where a rule changes a bit."""
+    found: list[Any] = []
     for left, right in fired(rule, dtype):
         if rule.rounding and left.root.dtype.kind in "fc":
-            continue  # see the next test
+            continue  # see below
         feeds = feeds_for(left, dtype)
         try:
             before, after = run([left.root, right], feeds)
         except ValueError:
             continue  # numpy has no negative powers of integers
+        same = same_bits(before, after)
         if before.dtype.kind == "c":
             # The zeros of complex numbers have too many signs to keep.
-            assert right.type == left.root.type
-            assert np.array_equal(before, after, equal_nan=True), left.values
-            continue
-        assert same_bits(before, after), (left.root.op, left.values, before, after)
+            same = right.type == left.root.type and np.array_equal(before, after, equal_nan=True)
+        if not same:
+            found.append((left.values, before, after))
+    return found
 
 
-@by_level("exact")
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_rules_that_round_less_come_closer(rule: Rule, dtype: str) -> None:
-    if not rule.rounding:
-        pytest.skip("it changes no bit")
+@by_rule("exact")
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_exact_rules_change_no_bit(rule: Rule, dtype: str) -> None:
+    assert not changed_bits(rule, dtype)
+
+
+def worse_roundings(rule: Rule, dtype: str) -> list[Any]:
+    """Left sides, with values, where a rule takes the result further from the true value.
+
+    Half a unit in the last place is what rounding once may cost.
+    """
+    found: list[Any] = []
     for left, right in fired(rule, dtype):
         feeds = feeds_for(left, dtype)
         before, after = run([left.root, right], feeds)
@@ -98,16 +109,20 @@ def test_rules_that_round_less_come_closer(rule: Rule, dtype: str) -> None:
             true = wide.astype(dtype)
             ulp = np.spacing(np.where(np.isfinite(true), np.abs(true), 1))
             errors = np.abs(after - wide), np.nan_to_num(np.abs(before - wide), nan=np.inf)
-        settled = np.where(
-            np.isfinite(true), errors[0] <= np.maximum(errors[1], ulp), after == true
-        )
+        closer = errors[0] <= np.maximum(errors[1], ulp)
+        settled = np.where(np.isfinite(true), closer, after == true)
         settled |= np.isnan(true) & np.isnan(after)
-        assert np.all(settled), (
-            left.values,
-            *(v[~settled][:5] for v in [*feeds.values(), before, after, wide]),
-        )
-        zeros = (before == 0) & (after == 0)
-        assert np.array_equal(np.signbit(before[zeros]), np.signbit(after[zeros]))
+        settled &= (before != 0) | (after != 0) | (np.signbit(before) == np.signbit(after))
+        if not np.all(settled):
+            shown = [*feeds.values(), before, after, wide]
+            found.append((left.values, *(v[~settled][:5] for v in shown)))
+    return found
+
+
+@by_rule("exact", rounding=True)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rules_that_round_less_come_closer(rule: Rule, dtype: str) -> None:
+    assert not worse_roundings(rule, dtype)
 
 
 ABSOLUTE = {"log_of_scaled_exp", "log_of_divided_exp"}
@@ -120,7 +135,7 @@ NARROW = {"log1p_of_expm1", "log1p_of_negative_sigmoid"}
 """Rules whose left sides no number of digits evaluates at large arguments."""
 
 
-@by_level("stabilize")
+@by_rule("stabilize")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_stabilising_rules_come_closer_to_the_real_value(rule: Rule, dtype: str) -> None:
     for left, right in fired(rule, dtype)[:3]:
@@ -150,7 +165,7 @@ def test_stabilising_rules_come_closer_to_the_real_value(rule: Rule, dtype: str)
         assert np.all(fine), (left.values, [v[~fine][:4] for v in shown if v.shape == fine.shape])
 
 
-@by_level("derivative", "fast")
+@by_rule("derivative", "fast")
 def test_reassociation_stays_within_a_few_units_in_the_last_place(rule: Rule) -> None:
     for left, right in fired(rule, "float64"):
         random = np.random.default_rng(1)
@@ -159,7 +174,7 @@ def test_reassociation_stays_within_a_few_units_in_the_last_place(rule: Rule) ->
         np.testing.assert_allclose(after, before, rtol=4e-15, atol=1e-15)
 
 
-@by_level("exact", "stabilize", "derivative", "fast")
+@by_rule("exact", "stabilize", "derivative", "fast")
 def test_costs_fall_so_that_rewriting_ends(rule: Rule) -> None:
     dtype = next(d for d in DTYPES if fired(rule, d))
     for left, right in fired(rule, dtype)[:40]:
@@ -169,3 +184,39 @@ def test_costs_fall_so_that_rewriting_ends(rule: Rule) -> None:
             continue
         final = simplified(left, left.root, ("exact", rule.level))
         assert cost(final) < cost(left.root), (left.values, final)
+
+
+WRONG: dict[str, tuple[Any, bool]] = {
+    "plus_zero": (lambda x: (x + 0.0, x), False),
+    "zero_minus": (lambda x: (0.0 - x, -x), False),
+    "self_quotient": (lambda x: (x / x, computed(ops.ones_like)(x)), False),
+    "times_zero": (lambda x: (x * 0, x - x), False),
+    "root_of_square": (lambda x: (ops.sqrt(ops.square(x)), x), False),
+    "not_less": (lambda x, y: (ops.logical_not(ops.less(x, y)), ops.greater_equal(x, y)), False),
+    "negative_of_difference": (lambda x, y: (-(x - y), y - x), False),
+    "maximum_by_where": (lambda x, y: (ops.maximum(x, y), ops.where(x > y, x, y)), False),
+    "half_power": (lambda x: (x**0.5, ops.sqrt(x)), False),
+    "even_unsigned": (lambda x: (abs(-x), abs(x)), False),
+    "any_factors": (lambda c1, c2, x: (c1 * (c2 * x), (c1 * c2) * x), True),
+    "any_terms": (lambda c1, c2, x: (c1 * x + c2 * x, (c1 + c2) * x), True),
+    "quotient_of_products": (lambda x, y: (x * y / y, x), True),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_these_tests_catch_wrong_rules(name: str) -> None:
+    body, rounding = WRONG[name]
+    body.__name__ = name + "_but_wrong"
+    body.__annotations__ = {
+        v: "Const" if v[0] == "c" else "Expr" for v in body.__code__.co_varnames
+    }
+    wrong = Rule(body, "exact", rounding=rounding, mixed=name == "not_less")
+    RULES.append(wrong)
+    try:
+        caught = [changed_bits(wrong, d) for d in DTYPES]
+        if rounding:
+            caught += [worse_roundings(wrong, d) for d in ("float32", "float64")]
+    finally:
+        RULES.remove(wrong)
+        rule_set.cache_clear()
+    assert any(caught)
