@@ -141,6 +141,11 @@ def _first_loses(y: Any, a: Any, b: Any) -> Any:
     return where(a == b, 0.5, astype(a < b, y.dtype))
 
 
+def _length_with_one(x: Any) -> Any:
+    # sqrt(1 + x**2), where a real square would overflow.
+    return sqrt(1 + square(x)) if is_complex(x.dtype) else hypot(1, x)
+
+
 def _angle_partial(y: Any, across: Any, a: Any, b: Any) -> Any:
     # Dividing twice by the length avoids squares, which over- and underflow.
     length = hypot(a, b)
@@ -204,7 +209,7 @@ tanh = scalar("tanh", np.tanh, lambda y, x: sech2(x),
     "The hyperbolic tangent.", "tanh(0.0) -> 0.0")
 sech2 = scalar("sech2", _sech2, lambda y, x: -2 * (y * tanh(x)),
     "1 / cosh(x)**2, the slope of tanh, accurate in the tails.", "sech2(0.0) -> 1.0")
-asinh = scalar("asinh", np.arcsinh, lambda y, x: 1 / sqrt(1 + square(x)),
+asinh = scalar("asinh", np.arcsinh, lambda y, x: 1 / _length_with_one(x),
     "The inverse hyperbolic sine.", "asinh(0.0) -> 0.0")
 acosh = scalar("acosh", np.arccosh, lambda y, x: 1 / (sqrt(x - 1) * sqrt(x + 1)),
     "The inverse hyperbolic cosine.", "acosh(1.0) -> 0.0", restricts_domain=True)

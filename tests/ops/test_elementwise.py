@@ -28,7 +28,7 @@ def _gelu_tanh(x: Any) -> Any:
 
 
 def _sinc(x: Any) -> Any:
-    return mp.sinc(mp.pi * x)
+    return mp.sincpi(x)
 
 
 # name: ours, the formula, points of the domain
