@@ -154,12 +154,12 @@ class Dim:
     def __truediv__(self, other: int | Dim) -> int | Dim:
         if _operand(other) is None:
             return NotImplemented
-        return self._refuse("true division", "use // for a size, or size(dim) / … for a value")
+        return self._refuse("true division", "use // for a size, or sg.size(dim) / … for a value")
 
     def __rtruediv__(self, other: int | Dim) -> int | Dim:
         if _operand(other) is None:
             return NotImplemented
-        return self._refuse("true division", "use // for a size, or … / size(dim) for a value")
+        return self._refuse("true division", "use // for a size, or … / sg.size(dim) for a value")
 
     def __neg__(self) -> Dim:
         return Dim(polynomials.scale(self._terms, -1))
@@ -184,13 +184,15 @@ class Dim:
         self._refuse("bool()", "compare sizes with ==, or declare the dimension as an int")
 
     def __int__(self) -> int:
-        self._refuse("int()", "use size(dim) for its value, or declare the dimension as an int")
+        self._refuse("int()", "use sg.size(dim) for its value, or declare the dimension as an int")
 
     def __index__(self) -> int:
         self._refuse("an index or range", "declare the dimension as an int")
 
     def __float__(self) -> float:
-        self._refuse("float()", "use size(dim) for its value, or declare the dimension as an int")
+        self._refuse(
+            "float()", "use sg.size(dim) for its value, or declare the dimension as an int"
+        )
 
     def __lt__(self, other: int | Dim) -> bool:
         if _operand(other) is None:
@@ -255,6 +257,10 @@ def _operand(value: object) -> Size | None:
         return value
     if isinstance(value, np.integer):
         return int(cast("np.integer[Any]", value))
+    if isinstance(value, (float, complex)):
+        raise TraceError(
+            "dimension", "a size in float arithmetic", got=value, hint="sg.size(dim) is its value"
+        )
     return None
 
 

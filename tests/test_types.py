@@ -278,7 +278,10 @@ def test_others_take_over() -> None:
     assert [d + other, d - other, d * other, d // other, d % other, d / other] == ["taken"] * 6
     assert [d == other, d < other, d <= other, d > other, d >= other] == ["taken"] * 5
     assert [other + d, other - d, other * d, other // d, other % d, other / d] == ["taken"] * 6
-    for operation in (lambda: d + 1.5, lambda: d - "a", lambda: 1.5 * d, lambda: d**-1):
+    for operation in (lambda: d + 1.5, lambda: 1.5 * d):
+        with pytest.raises(TraceError, match="a size in float arithmetic: got 1.5; hint: sg.size"):
+            operation()
+    for operation in (lambda: d - "a", lambda: d**-1):
         with pytest.raises(TypeError, match="unsupported operand"):
             operation()
 
@@ -286,15 +289,15 @@ def test_others_take_over() -> None:
 ORDER_CURE = "use max_size or min_size, or declare the dimension as an int"
 CURES = [
     (bool, "bool()", "compare sizes with ==, or declare the dimension as an int"),
-    (int, "int()", "use size(dim) for its value, or declare the dimension as an int"),
-    (float, "float()", "use size(dim) for its value, or declare the dimension as an int"),
+    (int, "int()", "use sg.size(dim) for its value, or declare the dimension as an int"),
+    (float, "float()", "use sg.size(dim) for its value, or declare the dimension as an int"),
     (range, "an index or range", "declare the dimension as an int"),
     (lambda d: d < 3, "an order comparison", ORDER_CURE),
     (lambda d: d <= 3, "an order comparison", ORDER_CURE),
     (lambda d: d > 3, "an order comparison", ORDER_CURE),
     (lambda d: d >= d, "an order comparison", ORDER_CURE),
-    (lambda d: d / 2, "true division", "use // for a size, or size(dim) / … for a value"),
-    (lambda d: 2 / d, "true division", "use // for a size, or … / size(dim) for a value"),
+    (lambda d: d / 2, "true division", "use // for a size, or sg.size(dim) / … for a value"),
+    (lambda d: 2 / d, "true division", "use // for a size, or … / sg.size(dim) for a value"),
 ]  # fmt: skip
 
 

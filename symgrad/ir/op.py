@@ -7,7 +7,9 @@ anywhere builds a symbol, otherwise the call computes at once) and hands over.
 
 from __future__ import annotations
 
+import difflib
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
@@ -64,6 +66,29 @@ class Parameter:
 
 
 _ROLES = {"Array": "operand", "Array | None": "optional", "Sequence[Array]": "sequence"}
+_MODULE_PREFIX = re.compile(r"\b\w+(\.\w+)*\.")
+
+
+def _role(annotation: Any) -> str:
+    """What a parameter is, by its annotation: as text, or evaluated where it was declared."""
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    return _ROLES.get(_MODULE_PREFIX.sub("", text), "attribute")
+
+
+def _call_text(signature: inspect.Signature) -> str:
+    """A signature as one would call it: without annotations."""
+    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    return str(signature.replace(parameters=bare, return_annotation=signature.empty))
+
+
+_PEER_SPELLINGS = {"dim": "axis", "keepdim": "keepdims", "axes": "axis", "other": "x2"}
+
+
+def _spelling(unknown: str, known: Sequence[str]) -> str | None:
+    """A hint at the name that was meant."""
+    meant = _PEER_SPELLINGS.get(unknown, "")
+    near = [meant] if meant in known else difflib.get_close_matches(unknown, known, n=1)
+    return f"it is called {near[0]!r} here" if near else None
 
 
 class Signature:
@@ -83,11 +108,11 @@ class Signature:
 
     def __init__(self, kernel: Callable[..., Any]) -> None:
         signature = inspect.signature(kernel)
-        self.text = str(signature)
+        self.text = _call_text(signature)
         self.parameters = tuple(
             Parameter(
                 p.name,
-                _ROLES.get(str(p.annotation), "attribute"),
+                _role(p.annotation),
                 p.default,
                 p.kind is inspect.Parameter.KEYWORD_ONLY,
                 p.kind is inspect.Parameter.POSITIONAL_ONLY,
@@ -131,6 +156,14 @@ class Signature:
             given[key] = value
         return self._split(name, given)
 
+    def unknown(self, name: str, given: Sequence[str] | dict[str, Any]) -> ArgumentError:
+        """The error about arguments of names that the op does not have."""
+        listed = ", ".join(map(repr, given))
+        hint = _spelling(next(iter(given)), [p.name for p in self.parameters])
+        return ArgumentError(
+            name, f"unknown argument {listed}", expected=f"{name}{self.text}", hint=hint
+        )
+
     def _split(self, name: str, given: dict[str, Any]) -> tuple[Sequence[Any], Attrs]:
         operands: list[Any] = []
         attrs: Attrs = {}
@@ -150,8 +183,7 @@ class Signature:
             else:
                 attrs[p.name] = canonical(p.name, value)
         if given:
-            unknown = ", ".join(map(repr, given))
-            raise ArgumentError(name, f"unknown argument {unknown}", expected=f"{name}{self.text}")
+            raise self.unknown(name, given)
         return operands, attrs
 
 
@@ -297,10 +329,12 @@ class Composite:
         self.name = self.__name__ = self.__qualname__ = body.__name__
         self.__doc__ = body.__doc__
         self.signature = Signature(body)
+        self.called = inspect.signature(body)
 
     family = "composite"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self._check_call(args, kwargs)
         # An ndarray knows nothing of ops; as a tensor it does, and joins symbols as a constant.
         parameters = self.signature.positional
         lifted = [
@@ -316,6 +350,22 @@ class Composite:
             if error.site is None:
                 error.site = str(here())
             raise
+
+    def _check_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        try:
+            self.called.bind(*args, **kwargs)
+        except TypeError as error:
+            strange = kwargs.keys() - self.called.parameters.keys()
+            if strange and not any(
+                p.kind is p.VAR_KEYWORD for p in self.called.parameters.values()
+            ):
+                failure = self.signature.unknown(self.name, sorted(strange))
+            else:
+                failure = ArgumentError(
+                    self.name, str(error), expected=f"{self.name}{self.signature.text}"
+                )
+            failure.site = str(here())
+            raise failure from None
 
     def __repr__(self) -> str:
         return f"<composite {self.name}{self.signature.text}>"

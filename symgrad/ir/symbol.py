@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from symgrad.errors import DTypeError, ShapeError, SymgradError, TraceError
+from symgrad.errors import ArgumentError, DTypeError, ShapeError, SymgradError, TraceError
 from symgrad.ir.late import late
 from symgrad.ir.op import (
     FRONT_ENDS,
@@ -43,6 +43,7 @@ from symgrad.types import (
     as_shape,
     default_float,
     is_inexact,
+    is_integer,
     promote,
     take_constraints,
 )
@@ -195,21 +196,21 @@ class Symbol(Operators):
 
 def _array_like(variable: Symbol, new: Any) -> NDArray[Any]:
     """A fresh array of the variable's type holding ``new``, or an error and no change."""
-    array = np.array(new, copy=True)
-    if array.shape != variable.shape:
+    where = f"variable {variable.name!r}" if variable.name else "variable"
+    array = _own_array(where, new, None)
+    kind = TensorType(array.shape, array.dtype)
+    site = str(variable.site)
+    if kind.shape != variable.shape:
         raise ShapeError(
-            str(variable), "the value's shape differs", expected=variable.type, got=array.shape
+            where, "the new value's shape differs", expected=variable.type, got=kind, site=site
         )
-    if not np.can_cast(array.dtype, variable.dtype, "same_kind") and not isinstance(
-        new, (bool, int, float)
-    ):
+    cast = array.astype(variable.dtype)
+    fits = np.can_cast(array.dtype, variable.dtype, "same_kind")
+    if not fits or (is_integer(array.dtype) and np.any(cast != array)):
         raise DTypeError(
-            str(variable),
-            "the value's element type differs",
-            expected=variable.dtype,
-            got=array.dtype,
+            where, "the new value does not fit", expected=variable.type, got=kind, site=site
         )
-    return array.astype(variable.dtype)
+    return cast
 
 
 # --- interning --------------------------------------------------------------------------------
@@ -372,6 +373,15 @@ def placeholder(name: str, shape: Sequence[Any] = (), dtype: Any = None) -> Symb
     >>> sg.placeholder("x", ("batch", 784))
     <placeholder 'x': f64[batch, 784]>
     """
+    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ArgumentError(
+            "placeholder",
+            "the name comes first",
+            expected="a str",
+            got=repr(name),
+            hint='sg.placeholder("x", shape)',
+            site=str(here()),
+        )
     sizes = as_shape(shape, f"placeholder {name!r}")
     kind = TensorType(sizes, default_float() if dtype is None else as_dtype(dtype))
     return new_symbol(PLACEHOLDER, (), {}, kind, name=name)
@@ -445,14 +455,25 @@ def _own_array(where: str, value: Any, dtype: Any) -> NDArray[Any]:
     if hasattr(value, "__array_namespace__") and hasattr(value, "numpy"):
         value = value.numpy()
     if dtype is None and not isinstance(value, (np.ndarray, np.generic)):
-        guess = np.asarray(value)
+        try:
+            guess = np.asarray(value)
+        except ValueError:
+            raise ShapeError(
+                where, "the rows of nested lists differ in length", site=str(here())
+            ) from None
         # A Python float in a list is as weak as one alone: it takes the default element type.
         if guess.dtype == np.float64:
             dtype = default_float()
     array = np.array(value, dtype=None if dtype is None else as_dtype(dtype), copy=True, order="C")
     native = array.dtype.newbyteorder("=")
     if native.name not in DTYPES:
-        raise DTypeError(where, "no such element type", expected=", ".join(DTYPES), got=array.dtype)
+        raise DTypeError(
+            where,
+            "no such element type",
+            expected=", ".join(DTYPES),
+            got=array.dtype,
+            site=str(here()),
+        )
     return np.array(array, dtype=native, order="C") if array.dtype != native else array
 
 

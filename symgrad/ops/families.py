@@ -15,7 +15,7 @@ The decorated function is the reference kernel on numpy arrays. Parameters annot
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -44,9 +44,14 @@ from symgrad.types import (
     real_dtype,
 )
 
-Array: TypeAlias = Any
-"""What a kernel computes on. An alias of Any, so that an op may be called on symbols, tensors,
-arrays and numbers alike."""
+if TYPE_CHECKING:
+    # To a type checker anything: an op may be called on symbols, tensors, arrays and numbers alike.
+    Array: TypeAlias = Any
+else:
+
+    class Array:
+        """The annotation of an operand: what a kernel computes on."""
+
 
 Kernel: TypeAlias = Callable[..., Any]
 Rule: TypeAlias = Any
@@ -93,7 +98,11 @@ def _elementwise_type(name: str, takes: str, gives: str) -> Callable[..., Tensor
                 alike = False
         if alike and gives == "same":
             return first
-        dtype = first.dtype if alike else promote(*(t.dtype for t in types))
+        dtype = first.dtype
+        if not alike:
+            dtype = promote(*(t.dtype for t in types))
+            # Integers of different signs may have no common integer type, but a float.
+            require_kind(name, dtype, takes, "the promoted operands")
         if gives != "same":
             dtype = np.dtype(bool) if gives == "bool" else real_dtype(dtype)
         shape = first.shape

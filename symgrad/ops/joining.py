@@ -28,17 +28,21 @@ from symgrad.types import (
 
 
 def _joined_type(types: list[TensorType], *, axis: int) -> TensorType:
-    first = types[0]
-    shape = list(first.shape)
-    for k, kind in enumerate(types[1:], 1):
-        if kind.ndim != first.ndim:
-            raise ShapeError("concat", f"arrays[{k}] has another rank", expected=first, got=kind)
+    _require_equal_ranks(types)
+    shape = list(types[0].shape)
+    for kind in types[1:]:
         for a, size in enumerate(kind.shape):
             if a == axis:
                 shape[a] = shape[a] + size
             else:
                 shape[a] = require_equal(shape[a], size, "concat", f"sizes of axis {a}")
     return TensorType(shape, promote(*(t.dtype for t in types)))
+
+
+def _require_equal_ranks(types: Sequence[TensorType]) -> None:
+    for k, kind in enumerate(types):
+        if kind.ndim != types[0].ndim:
+            raise ShapeError("concat", f"arrays[{k}] has another rank", expected=types[0], got=kind)
 
 
 def _part(i: int, ct: Any, args: Sequence[Any], *, axis: int) -> Any:
@@ -92,6 +96,7 @@ def concat(arrays: Sequence[Array], /, *, axis: Any = 0) -> Any:
         given, axis = [reshape(a, (-1,)) for a in given], 0
     if given[0].ndim == 0:
         raise ShapeError("concat", "0-d arrays have no axis to join along", hint="use sg.stack")
+    _require_equal_ranks([a.type for a in given])
     return join(given, axis=normalize_axis(axis, given[0].ndim, "concat"))
 
 

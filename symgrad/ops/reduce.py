@@ -38,6 +38,8 @@ def kept(value: Any, shape: Shape, axes: Axes) -> Any:
 
 def spread(value: Any, shape: Shape, axes: Axes) -> Any:
     """A reduced value repeated along the reduced axes: the transpose of a sum, also for guards."""
+    if value.ndim == 0:
+        return ops.broadcast_to(value, shape)
     return ops.broadcast_to(kept(value, shape, axes), shape)
 
 
@@ -70,13 +72,26 @@ def _sum_attrs(name: str) -> Any:
     axes = axes_in_one_form(name)
 
     def normalize(types: list[TensorType], attrs: Attrs) -> Attrs:
-        return {**axes(types, attrs), "dtype": summed_dtype(name, types[0].dtype, attrs["dtype"])}
+        x = types[0].dtype
+        wide = summed_dtype(name, x, attrs["dtype"])
+        # None where it says nothing new: so it need not be printed.
+        return {
+            **axes(types, attrs),
+            "dtype": None if wide == summed_dtype(name, x, None) else wide,
+        }
 
     return normalize
 
 
+def _sum_type(name: str) -> Any:
+    def infer(x: TensorType, *, axis: Axes, dtype: Any, keepdims: bool) -> TensorType:
+        return reduced_type(x, axis, keepdims, summed_dtype(name, x.dtype, dtype))
+
+    return infer
+
+
 @linear(
-    type=lambda x, *, axis, dtype, keepdims: reduced_type(x, axis, keepdims, dtype),
+    type=_sum_type("sum"),
     transpose=lambda ct, x, *, axis, **_: spread(ct, x.shape, axis),
     normalize=_sum_attrs("sum"),
     warns=False,
@@ -108,17 +123,17 @@ def _others(x: Any, axis: int) -> Any:
     return before * after
 
 
-def _prod_slope(x: Any, axes: Axes, dtype: DType) -> Any:
+def _prod_slope(x: Any, axes: Axes, dtype: DType | None) -> Any:
     """The product of all other elements, one axis after the other; 1 where no axis is reduced."""
     slope: Any = 1
-    rest = x if x.dtype == dtype else ops.astype(x, dtype)
+    rest = x if dtype is None or x.dtype == dtype else ops.astype(x, dtype)
     for axis in axes:
         slope = _others(rest, axis) * slope
         rest = ops.prod(rest, axis=axis, keepdims=True)
     return slope
 
 
-def _prod_vjp(ct: Any, y: Any, x: Any, *, axis: Axes, dtype: DType, keepdims: bool) -> Any:
+def _prod_vjp(ct: Any, y: Any, x: Any, *, axis: Axes, dtype: DType | None, keepdims: bool) -> Any:
     return kept(ct, x.shape, axis) * _prod_slope(x, axis, dtype)
 
 
@@ -129,7 +144,7 @@ def _prod_jvp(tangents: Any, y: Any, args: Any, attrs: Attrs) -> Any:
 
 
 @reduction(
-    type=lambda x, *, axis, dtype, keepdims: reduced_type(x, axis, keepdims, dtype),
+    type=_sum_type("prod"),
     vjp=(_prod_vjp,),
     jvp=_prod_jvp,
     normalize=_sum_attrs("prod"),

@@ -128,6 +128,10 @@ def _sigmoid(x: Array) -> Any:
     return np.where(x >= 0, 1 / (1 + e), e / (1 + e))
 
 
+def _nearest(x: Array) -> Any:
+    return np.round(x)
+
+
 def _exponent_partial(y: Any, a: Any, b: Any) -> Any:
     # At base 0 the factor log(a) is infinite, but the function is flat in b there: 0**b == 0.
     return where((a == 0) & (real(b) >= 0), 0, y * log(a))
@@ -227,7 +231,7 @@ positive = arithmetic("positive", np.positive, 1,
 add = arithmetic("add", np.add, (1, 1),
     "x1 + x2.", "add(1.0, 2.0) -> 3.0", takes="any", commutative=True)
 subtract = arithmetic("subtract", np.subtract, (1, -1),
-    "x1 - x2.", "subtract(3.0, 2.0) -> 1.0")
+    "x1 - x2.", "subtract(3.0, 2.0) -> 1.0", warns=True)
 multiply = arithmetic("multiply", np.multiply, (lambda y, a, b: b, lambda y, a, b: a),
     "x1 * x2.", "multiply(2.0, 3.0) -> 6.0", takes="any", commutative=True)
 divide = scalar("divide", np.divide, (lambda y, a, b: 1 / b, lambda y, a, b: -(y / b)),
@@ -246,8 +250,8 @@ remainder = scalar("remainder", np.remainder, (1, lambda y, a, b: -floor_divide(
 
 # two operands, floating
 logaddexp = scalar("logaddexp", np.logaddexp, (
-    lambda y, a, b: sigmoid(a - b),
-    lambda y, a, b: sigmoid(b - a),
+    lambda y, a, b: where(y == -math.inf, 0, sigmoid(a - b)),
+    lambda y, a, b: where(y == -math.inf, 0, sigmoid(b - a)),
 ),
     "log(e**x1 + e**x2), without overflow.",
     "logaddexp(-float('inf'), 1.0) -> 1.0", takes="floating", commutative=True)
@@ -286,7 +290,7 @@ ceil = step("ceil", np.ceil,
     "The smallest integer not below x.", "ceil(1.2) -> 2.0")
 trunc = step("trunc", np.trunc,
     "x without its fraction.", "trunc(-1.7) -> -1.0")
-round = step("round", np.rint,
+round = step("round", _nearest,
     "The nearest integer; halves go to the even one.", "round(2.5) -> 2.0", takes="numeric")
 
 # comparisons and logic
@@ -532,12 +536,21 @@ def clip_to(x: Array, low: Array, high: Array, /) -> Array:
     return np.clip(x, low, high)
 
 
-def size_type(*, dim: Any, dtype: Any) -> TensorType:
-    """The type of `size`: a number."""
-    return TensorType((), dtype)
+@nondifferentiable(
+    type=lambda *, dim, dtype: TensorType((), dtype), reason="a size is an integer", warns=False
+)
+def size(dim: Any, *, dtype: Any = "int64") -> Array:
+    """The value of a size, known when the graph runs.
 
+    A dimension in arithmetic with a symbol becomes this by itself.
 
-@nondifferentiable(type=size_type, reason="a size is an integer", warns=False, namespace=None)
-def size(*, dim: Any, dtype: Any) -> Array:
-    """The value of a symbolic dimension, bound when the graph runs."""
+    Args:
+        dim: a symbolic dimension, or an int.
+        dtype: the element type.
+
+    >>> import symgrad as sg
+    >>> x = sg.placeholder("x", ("n",))
+    >>> (sg.sum(x) / sg.size(x.shape[0])).eval({x: [1.0, 2.0]})
+    array(1.5)
+    """
     return np.asarray(dim, dtype)

@@ -32,20 +32,27 @@ def _sequence(value: Any) -> list[Any]:
 def _symbols(where: str, name: str, value: Any) -> list[Symbol]:
     symbols: list[Symbol] = []
     for position, item in enumerate(_sequence(value)):
-        if not isinstance(item, Symbol) and hasattr(item, "__as_symbol__"):
-            item = item.__as_symbol__()
         if not isinstance(item, Symbol):
             raise ArgumentError(
                 where,
                 f"{name}[{position}] is no symbol",
                 expected="a symbol",
                 got=type(item).__name__,
-                hint="functions are differentiated by sg.func.grad" if callable(item) else None,
+                hint=_instead_of(item),
             )
         symbols.append(item)
     if not symbols:
         raise ArgumentError(where, f"{name} is empty", expected="at least one symbol")
     return symbols
+
+
+def _instead_of(value: Any) -> str | None:
+    """What to do where something else was given for a symbol."""
+    if hasattr(value, "__front_rank__"):
+        return "a tensor holds a value and no graph: build with sg.placeholder or sg.variable"
+    if callable(value):
+        return "differentiate what the function gives: call it on symbols first"
+    return None
 
 
 @contextmanager
@@ -193,10 +200,6 @@ def grad(
     >>> dy.eval({x: 2.0})
     array(12.)
     """
-    if callable(outputs) and not isinstance(outputs, Symbol):
-        raise ArgumentError(
-            "grad", "outputs is a function", expected="symbols", hint="use sg.func.grad"
-        )
     if mode not in _MODES:
         raise ArgumentError("grad", "unknown mode", expected=", ".join(_MODES), got=repr(mode))
     ys, xs = _symbols("grad", "outputs", outputs), _symbols("grad", "inputs", inputs)
@@ -330,7 +333,9 @@ def nth_derivative(y: Symbol, x: Symbol, n: int, *, level: str | None = None) ->
         raise ArgumentError(
             "nth_derivative", "the order is no count", expected="an int >= 0", got=repr(n)
         )
+    (y,) = _symbols("nth_derivative", "y", y)
     (x,) = _symbols("nth_derivative", "x", x)
+    _check_inputs("nth_derivative", [y], [x], allow_unused=True)
     site = building.site or here()
     with constructing(site=site):
         ones = ops.ones_like(x) if x.shape else constant(1, x.dtype)

@@ -22,7 +22,7 @@ from symgrad.types import is_bool
 
 
 class Guard(NamedTuple):
-    """The strong and the weak predicate; None is true everywhere."""
+    """The strong and the weak predicate, of the cotangent's shape; None is true everywhere."""
 
     strong: Symbol | None = None
     weak: Symbol | None = None
@@ -78,6 +78,8 @@ def before(op: Op, i: int, guard: Guard, y: Any, args: Any, attrs: Any) -> Guard
     live = op.live[i] if op.live is not None else None
     if live is not None:
         predicate = live(y, *args, **attrs)
+        if predicate.shape != y.shape:
+            predicate = ops.broadcast_to(predicate, y.shape)
         if op.strong_guard:
             strong = _and(strong, predicate)
         else:

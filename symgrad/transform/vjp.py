@@ -15,7 +15,7 @@ from symgrad.ir.op import ZERO, Nothing, ops
 from symgrad.ir.symbol import Origin, Symbol, building
 from symgrad.transform.activity import active_symbols, carries
 from symgrad.transform.guards import FREE, Guard, as_predicate, before, either, select
-from symgrad.types import TensorType, TupleType, is_bool, is_complex
+from symgrad.types import TensorType, TupleType, is_complex
 
 
 class _Cotangents:
@@ -182,8 +182,6 @@ def unbroadcast(ct: Symbol, kind: TensorType) -> Symbol:
 
 def unbroadcast_predicate(predicate: Symbol, kind: TensorType) -> Symbol:
     """The same for a guard: it holds where any of the copies' guards does."""
-    if predicate.shape == kind.shape:
-        return predicate
-    if len(predicate.shape) < kind.ndim or not is_bool(predicate.dtype):
-        return ops.broadcast_to(as_predicate(predicate), kind.shape)
-    return as_predicate(unbroadcast(predicate, kind))
+    return (
+        predicate if predicate.shape == kind.shape else as_predicate(unbroadcast(predicate, kind))
+    )

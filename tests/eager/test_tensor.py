@@ -1,331 +1,403 @@
-"""The front end that computes at once: Tensor, and its agreement with the one that builds."""
+"""Tensor: numpy is the oracle for values; a symbol for the texts of errors."""
 
 from __future__ import annotations
 
 import copy
 import operator
 import pickle
-import warnings
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import symgrad as sg
-from symgrad.errors import ArgumentError, DTypeError, ShapeError, SymgradError, TraceError
-from symgrad.types import DTYPES, Dim, take_constraints
-
-# --- the value ------------------------------------------------------------------------------------
-
-
-def test_what_a_tensor_looks_like() -> None:
-    t = sg.asarray(np.ones((2, 3), np.float32))
-    assert isinstance(t, sg.Tensor)
-    assert (t.shape, t.ndim, t.size, t.dtype, t.device) == ((2, 3), 2, 6, np.float32, "cpu")
-    assert str(t.type) == "f32[2, 3]"
-    assert (t.T.shape, t.mT.shape, len(t)) == ((3, 2), (3, 2), 2)
-    assert t.to_device("cpu") is t
-    with pytest.raises(ArgumentError, match="to_device: unknown device"):
-        t.to_device("gpu")
-    with pytest.raises(ArgumentError, match="the cpu has no streams"):
-        t.to_device("cpu", stream=1)
-    with pytest.raises(TraceError, match="only a matrix"):
-        _ = t[0].T
-
-
-def test_access_to_the_value() -> None:
-    t = sg.asarray([[1.0, 2.0]])
-    view = t.numpy()
-    assert type(view) is np.ndarray
-    assert np.shares_memory(view, t.storage.array)
-    for array in (view, np.asarray(t)):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0, 0] = 9
-    own = np.array(t)
-    own[0, 0] = 9
-    assert t.tolist() == [[1.0, 2.0]]
-    assert np.asarray(t, dtype=np.float32).dtype == np.float32
-    assert sg.asarray(2).tolist() == 2
-
-
-@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
-def test_one_element_is_a_number(shape: tuple[int, ...]) -> None:
-    t = sg.full(shape, 2.5)
-    assert (float(t), int(t), complex(t), bool(t), t.item()) == (2.5, 2, 2.5 + 0j, True, 2.5)
-    assert type(t.item()) is float
-    assert [10, 20, 30][sg.full(shape, 1)] == 20
-    assert f"{t:.3f} {sg.full(shape, 3):04d}" == "2.500 0003"
-
-
-@pytest.mark.parametrize("convert", [float, int, complex, bool, operator.index, sg.Tensor.item])
-def test_several_elements_are_no_number(convert: Any) -> None:
-    for t in (sg.zeros(2), sg.zeros((0,))):
-        with pytest.raises(ShapeError, match="only one element is a number: expected 1 element"):
-            convert(t)
-
-
-def test_numbers_of_other_kinds() -> None:
-    z = sg.asarray(1 + 2j)
-    assert complex(z) == 1 + 2j
-    for convert in (float, int):
-        with pytest.raises(DTypeError, match="a complex number: expected a real one"):
-            convert(z)
-    for t in (sg.asarray(1.0), sg.asarray(True)):
-        with pytest.raises(DTypeError, match="an index is an integer"):
-            operator.index(t)
-    with pytest.raises(ValueError, match="NaN"):
-        int(sg.asarray(np.nan))
-
-
-def test_a_tensor_is_a_sequence_of_its_rows() -> None:
-    t = sg.asarray([[1, 2], [3, 4]])
-    assert [row.tolist() for row in t] == [[1, 2], [3, 4]]
-    first, second = t
-    assert isinstance(first, sg.Tensor)
-    assert 3 in t
-    assert 5 not in t
-    assert second[0] in t
-    for call in (len, iter):
-        with pytest.raises(TraceError, match="a tensor without axes has no length"):
-            call(sg.asarray(1))
-
-
-def test_identity_and_equality() -> None:
-    a, b = sg.asarray([1, 2]), sg.asarray([1, 3])
-    assert (a == b).tolist() == [True, False]
-    assert (a != b).tolist() == [False, True]
-    assert len({a, b, a}) == 2
-    assert hash(a) != hash(sg.asarray([1, 2]))
-
-
-def test_copies_and_pickles_hold_the_value() -> None:
-    t = sg.asarray(np.arange(3.0))
-    for twin in (copy.copy(t), copy.deepcopy(t), pickle.loads(pickle.dumps(t))):
-        assert isinstance(twin, sg.Tensor)
-        assert twin.tolist() == t.tolist()
-        assert not np.shares_memory(twin.numpy(), t.numpy())
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (1.0, "Tensor(1.)"),
-        ([1.0, 2.5], "Tensor([1. , 2.5])"),
-        ([[1, 2], [3, 4]], "Tensor([[1, 2],\n        [3, 4]])"),
-        ([True], "Tensor([ True])"),
-        (1 + 2j, "Tensor(1.+2.j)"),
-        (np.float32(2), "Tensor(2., dtype=float32)"),
-        (np.zeros((0,)), "Tensor([], dtype=float64)"),
-        (np.zeros((2, 1, 1), "int8"), "Tensor([[[0]],\n\n        [[0]]], dtype=int8)"),
-    ],
+from symgrad.errors import (
+    ArgumentError,
+    DTypeError,
+    InPlaceError,
+    OutOfRange,
+    ShapeError,
+    SymgradError,
+    TraceError,
 )
-def test_repr(value: Any, text: str) -> None:
-    assert repr(sg.asarray(value)) == text
-    assert str(sg.asarray(value)) == text
+from symgrad.types import DTYPES
+
+T = sg.asarray([1.5, -2.0])
+I = sg.asarray([5, 2])  # noqa: E741
+B = sg.asarray([True, False])
 
 
-def test_repr_of_many_numbers() -> None:
-    with np.printoptions(linewidth=40, threshold=50):
-        lines = repr(sg.arange(30) * 1000).split("\n")
-        assert all(len(line) <= 40 for line in lines)
-        assert all(line.startswith(" " * len("Tensor([")) for line in lines[1:])
-        assert "..." in repr(sg.zeros((20, 20)))
+def same(ours: Any, numpys: Any) -> None:
+    assert isinstance(ours, sg.Tensor)
+    assert ours.dtype == numpys.dtype
+    assert ours.shape == numpys.shape
+    np.testing.assert_array_equal(ours, numpys)
 
 
 # --- operators ------------------------------------------------------------------------------------
 
-BINARY = [
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
-    operator.pow, operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
-]  # fmt: skip
-BITS = [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift]
+ARITHMETIC = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow"]
+COMPARISONS = ["eq", "ne", "lt", "le", "gt", "ge"]
+BITS = ["and_", "or_", "xor"]
+SHIFTS = ["lshift", "rshift"]
+
+OPERANDS: list[tuple[list[str], list[Any], list[Any]]] = [
+    (
+        [*ARITHMETIC, *COMPARISONS],
+        [np.array([1.5, 2.0]), np.array([1.5, 2.0], "float32"), np.array([5, 2])],
+        [
+            2,
+            3.5,
+            True,
+            np.array([2.0, 4.0], "float32"),
+            np.float32(2),
+            np.int8(3),
+            np.array([[2], [1]]),
+        ],
+    ),
+    (
+        [*BITS, *SHIFTS],
+        [np.array([5, 2]), np.array([5, 2], "uint8")],
+        [1, np.array([3, 1], "uint8")],
+    ),
+    (BITS, [np.array([True, False])], [True, np.array([True, True])]),
+]
+CASES = [
+    (name, a, b)
+    for names, lefts, rights in OPERANDS
+    for name in names
+    for a in lefts
+    for b in rights
+]
 
 
-@pytest.mark.parametrize("op", BINARY + BITS)
-def test_operators_in_both_orders_and_with_arrays(op: Any) -> None:
-    a = np.array([5, 6, 7]) if op in BITS else np.array([5.0, 6.0, 7.0])
-    t, other = sg.asarray(a), a[::-1] % 4
-    for got, want in [
-        (op(t, sg.asarray(other)), op(a, other)),
-        (op(t, other), op(a, other)),
-        (op(other, t), op(other, a)),
-        (op(t, 2), op(a, 2)),
-        (op(2, t), op(2, a)),
-        (op(t, [1, 2, 3]), op(a, [1, 2, 3])),
-        (op(a[0], t), op(a[0], a)),
-    ]:
-        assert isinstance(got, sg.Tensor)
-        assert got.dtype == want.dtype
-        np.testing.assert_allclose(got, want, rtol=1e-15)
+@pytest.mark.parametrize(("name", "a", "b"), CASES)
+def test_operators_both_ways(name: str, a: np.ndarray, b: Any) -> None:
+    compute = getattr(operator, name)
+    tensor = sg.asarray(a)
+    # Numpy divides two small integers in a small float, the array API leaves it open.
+    with np.errstate(all="ignore"):
+        forward, backward = compute(a, b), compute(b, a)
+    if name == "truediv" and forward.dtype == np.float16:
+        return
+    same(compute(tensor, b), forward)
+    same(compute(b, tensor), backward)
+    if isinstance(b, np.ndarray):
+        same(compute(tensor, sg.asarray(b)), forward)
 
 
-def test_the_other_operators() -> None:
-    t = sg.asarray([-1.5, 2.0])
-    assert ((-t).tolist(), (+t).tolist(), abs(t).tolist()) == ([1.5, -2], [-1.5, 2], [1.5, 2])
-    assert (~sg.asarray([True, False])).tolist() == [False, True]
-    assert (sg.eye(2) @ t).tolist() == t.tolist()
-    assert (t @ np.eye(2)).tolist() == t.tolist()
-    u = before = t
-    u += 1
-    assert (u.tolist(), before.tolist()) == ([-0.5, 3.0], [-1.5, 2.0])
+def test_unary_operators() -> None:
+    for name in ("neg", "pos", "abs"):
+        same(getattr(operator, name)(T), getattr(operator, name)(np.asarray(T)))
+    same(~I, ~np.asarray(I))
+    same(~B, ~np.asarray(B))
+    same(abs(sg.asarray([3 + 4j])), np.array([5.0]))
 
 
-def test_numpy_functions_of_elements_give_tensors() -> None:
-    t = sg.asarray([0.0, 1.0])
-    assert isinstance(np.sin(t), sg.Tensor)
-    assert np.maximum(np.zeros(2), t).tolist() == [0.0, 1.0]
-    with pytest.raises(TypeError, match="NotImplemented"):
-        np.add(t, t, out=np.zeros(2))
+def test_matmul() -> None:
+    m = np.arange(6.0).reshape(2, 3)
+    t = sg.asarray(m)
+    same(t @ t.T, m @ m.T)
+    same(m @ t.mT, m @ m.T)
+    same(t @ m.T, m @ m.T)
+    same(t @ [1.0, 2.0, 3.0], m @ [1, 2, 3])
+    same([1.0, 2.0] @ t, [1, 2] @ m)
 
 
-def test_indexing() -> None:
-    a = np.arange(24).reshape(2, 3, 4)
-    t = sg.asarray(a)
-    for key in (0, -1, slice(None, None, -1), (..., 0), (0, slice(1), None), [1, 0], (1, [0, 2])):
-        assert np.array_equal(t[key], a[key])
-    assert np.array_equal(t[sg.asarray([1, 0])], a[[1, 0]])
+def test_augmented_assignment_gives_a_new_tensor() -> None:
+    t = before = sg.asarray([1.0, 2.0])
+    for name in ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow"):
+        t = before
+        t = getattr(operator, name)(t, 2)
+        assert t is not before
+    t = before
+    t += 1
+    same(t, np.array([2.0, 3.0]))
+    same(before, np.array([1.0, 2.0]))
+    i = I
+    i &= 4
+    i |= 1
+    i ^= 2
+    i <<= 1
+    i >>= 1
+    same(i, np.array([7, 3]))
 
 
-# --- the front end --------------------------------------------------------------------------------
-
-SCALARS = [True, 3, 2.5, 1j]
-
-
-@given(
-    st.sampled_from(["add", "multiply", "divide", "maximum", "equal", "where", "pow"]),
-    st.sampled_from(sorted(DTYPES)),
-    st.sampled_from([*sorted(DTYPES), *SCALARS]),
-)
-def test_types_and_refusals_agree_with_symbols(name: str, dtype: str, other: Any) -> None:
-    """One table of promotion, and one set of checks: both front ends agree, or refuse alike."""
-    op = getattr(sg, name)
-    left, right = np.ones(2, dtype), np.ones((), other) if isinstance(other, str) else other
-    first = (np.ones(2, bool),) if name == "where" else ()
-
-    def outcome(*operands: Any) -> str:
-        try:
-            result = op(*first, *operands)
-        except SymgradError as error:
-            error.site = None
-            return f"{type(error).__name__} {error}"
-        return str(result.type)
-
-    x = sg.placeholder("x", (2,), dtype)
-    y = sg.placeholder("y", (), other) if isinstance(other, str) else other
-    assert outcome(sg.asarray(left), right) == outcome(x, y)
-    assert outcome(right, left) == outcome(y, x)
+def test_item_assignment_names_the_cure() -> None:
+    for owner in (T, sg.placeholder("x", (2,))):
+        with pytest.raises(
+            InPlaceError, match=r"item assignment: .* do not change; hint: .*set_at"
+        ):
+            owner[0] = 1.0
 
 
-def test_integers_become_floats_where_an_op_needs_them() -> None:
-    assert sg.sin(1).dtype == sg.sin([1, 2]).dtype == sg.divide(1, 2).dtype == np.float64
-    assert sg.sin(np.float32(1)).dtype == np.float32
+def test_what_is_no_number_is_not_equal() -> None:
+    for owner in (T, sg.placeholder("x", (2,))):
+        assert (owner == None) is False  # noqa: E711
+        assert (owner != None) is True  # noqa: E711
+        assert (owner == "x") is False
+    with pytest.raises(DTypeError, match="add: not numbers of a known type"):
+        T + None
+
+
+def test_hash_goes_by_identity() -> None:
+    twin = sg.asarray(np.asarray(T))
+    assert len({T, twin, T}) == 2
+    assert {T: 1}[T] == 1
+    assert twin not in {T}
+
+
+# --- numpy and symbols ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("call", "text"),
+    "ufunc",
     [
-        (lambda x: sg.add(x, np.ones(3)), "add: shapes do not broadcast"),
-        (lambda x: sg.matmul(x, np.ones(3)), "matmul"),
-        (lambda x: sg.reshape(x, (5,)), "reshape: the number of elements changes"),
-        (lambda x: sg.permute_dims(x, (0, 1)), "permute_dims: axis out of range"),
-        (lambda x: sg.sum(x, axis=4), "sum: axis out of range"),
-        (lambda x: sg.logical_and(x, x), "logical_and: element type"),
-        (lambda x: sg.sin(x, 1), "sin: too many arguments"),
-        (lambda x: sg.sin(x, y=1), "sin: unknown argument 'y'"),
-        (lambda x: sg.add(x), "add: argument 'x2' is missing"),
-        (lambda x: sg.bitwise_and(x, 1), "bitwise_and: element type"),
+        np.sin, np.exp, np.log1p, np.sqrt, np.abs, np.sign, np.negative, np.square, np.conjugate,
+        np.isnan, np.floor, np.ceil, np.trunc, np.rint, np.reciprocal, np.tanh, np.arctan, np.expm1,
+    ],
+    ids=lambda u: u.__name__,
+)  # fmt: skip
+def test_ufuncs_of_one_operand(ufunc: Any) -> None:
+    values = np.array([0.5, 2.0])
+    result = ufunc(sg.asarray(values))
+    assert isinstance(result, sg.Tensor)
+    np.testing.assert_allclose(result, ufunc(values), rtol=1e-15)
+    assert isinstance(ufunc(sg.placeholder("x", (2,))), sg.Symbol)
+
+
+@pytest.mark.parametrize(
+    "ufunc",
+    [
+        np.add, np.subtract, np.multiply, np.divide, np.power, np.floor_divide, np.remainder, np.less,
+        np.maximum, np.minimum, np.hypot, np.arctan2, np.logaddexp, np.copysign, np.equal, np.matmul,
+        np.vecdot, np.nextafter,
+    ],
+    ids=lambda u: u.__name__,
+)  # fmt: skip
+def test_ufuncs_of_two_operands(ufunc: Any) -> None:
+    a, b = np.array([0.5, 2.0]), np.array([3.0, 1.5])
+    for x, y in ((sg.asarray(a), b), (a, sg.asarray(b)), (sg.asarray(a), sg.asarray(b))):
+        result = ufunc(x, y)
+        assert isinstance(result, sg.Tensor)
+        np.testing.assert_allclose(result, ufunc(a, b), rtol=1e-15)
+    assert isinstance(ufunc(a, sg.placeholder("x", (2,))), sg.Symbol)
+
+
+def test_ufuncs_that_are_no_ops() -> None:
+    for call in (
+        lambda: np.gcd(I, I),
+        lambda: np.add.reduce(T),
+        lambda: np.sin(T, out=np.zeros(2)),
+        lambda: np.add(T, 1, dtype="float32"),
+    ):
+        with pytest.raises(TypeError, match="NotImplemented"):
+            call()
+
+
+def test_symbols_with_tensors_give_symbols() -> None:
+    x = sg.placeholder("x", ("n",), "float32")
+    t = sg.asarray(np.ones(1, "float32"))
+    for y in (t + x, x + t, np.ones(1, "float32") * x, sg.where(x > 0, t, x), sg.stack([x, x])):
+        assert isinstance(y, sg.Symbol)
+    assert (t * x).dtype == sg.float32
+    np.testing.assert_array_equal((t * x + t).eval({x: [2.0, 3.0]}), [3.0, 4.0])
+    # The value at the time of the call is what counts.
+    assert (t + x) is (x.__radd__(t))
+
+
+def test_as_numpy() -> None:
+    a = np.asarray(T)
+    assert a is not None
+    assert np.shares_memory(a, T.numpy())
+    with pytest.raises(ValueError, match="read-only"):
+        a[0] = 0.0
+    own = np.array(T)
+    own[0] = 0.0
+    assert float(T[0]) == 1.5
+    assert np.array(T, dtype="float32").dtype == np.float32
+    assert np.shares_memory(np.array(T, copy=False), T.numpy())
+    np.testing.assert_array_equal(np.arange(9)[np.asarray(I)], [5, 2])
+    with pytest.raises(TraceError, match="has no value while the graph is built"):
+        np.asarray(sg.placeholder("x"))
+
+
+# --- Python numbers, sequences --------------------------------------------------------------------
+
+
+def test_numbers() -> None:
+    one = sg.asarray(2.5)
+    assert (float(one), int(one), complex(one), bool(one)) == (2.5, 2, 2.5 + 0j, True)
+    assert [10, 20, 30][sg.asarray(2)] == 30
+    assert complex(sg.asarray(1j)) == 1j
+    assert one.item() == 2.5
+    assert type(sg.asarray(True).item()) is bool
+    assert T.tolist() == [1.5, -2.0]
+    assert one.tolist() == 2.5
+    assert f"{one:.2f}" == "2.50"
+    assert f"{T}" == repr(T) == str(T)
+    assert bool(sg.zeros((1, 1))) is False
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: bool(T),
+            ShapeError,
+            r"bool: only one element is a number: expected 1 element, go",
+        ),
+        (lambda: float(T), ShapeError, r"float: only one element is a number: .* got f64\[2\]"),
+        (lambda: T.item(), ShapeError, "item: only one element is a number"),
+        (lambda: int(sg.asarray(1j)), DTypeError, "int: a complex number: .*hint: take sg.real or"),
+        (
+            lambda: [1][sg.asarray(0.0)],
+            DTypeError,
+            r"index: an index is an integer: .* got f64\[\]",
+        ),
+        (lambda: [1][sg.asarray(False)], DTypeError, "index: an index is an integer"),
+        (lambda: len(sg.asarray(1.0)), TraceError, "len: a tensor without axes has no length"),
+        (lambda: iter(sg.asarray(1.0)), TraceError, "a tensor without axes has no length"),
+        (lambda: f"{T:.2f}", ShapeError, "item: only one element is a number"),
+        (lambda: T.T, TraceError, "T: only a matrix has a plain transpose: expected 2 axes, got 1"),
+        (
+            lambda: T.to_device("gpu"),
+            ArgumentError,
+            "to_device: unknown device: expected 'cpu', got",
+        ),
+        (lambda: T.to_device("cpu", stream=1), ArgumentError, "to_device: the cpu has no streams"),
+        (
+            lambda: T.__array_namespace__(api_version="1999"),
+            ArgumentError,
+            "__array_namespace__: unknown version: expected 2025.12, got 1999",
+        ),
     ],
 )
-def test_refusals_are_those_of_symbols(call: Any, text: str) -> None:
-    x = sg.placeholder("x", (2,))
-    with pytest.raises(SymgradError) as symbolic:
-        call(x)
-    with pytest.raises(SymgradError) as eager:
-        call(np.ones(2))
-    assert type(eager.value) is type(symbolic.value)
-    problems = [error.value.args for error in (symbolic, eager)]
-    assert problems[0] == problems[1]
-    assert text in str(eager.value)
+def test_refusals(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
 
 
-def test_a_refusal_names_the_line_that_called() -> None:
-    with pytest.raises(ShapeError, match=r"created at test_tensor\.py:\d+$"):
-        sg.add(np.ones(2), np.ones(3))
+def test_sequences() -> None:
+    m = sg.asarray([[1, 2], [3, 4]])
+    assert len(m) == 2
+    assert [row.tolist() for row in m] == [[1, 2], [3, 4]]
+    assert list(sg.zeros((0, 2))) == []
+    first, second = T
+    assert (float(first), float(second)) == (1.5, -2.0)
+    assert 3 in m
+    assert 7 not in m
+    assert float("nan") not in sg.asarray([float("nan")])
 
 
-def test_what_numpy_knows_and_we_do_not() -> None:
-    for value in (np.array(["a"]), np.array([None]), np.longdouble(1), np.array(["2020"], "M8")):
-        for call in (sg.sin, sg.softmax, sg.asarray):
-            with pytest.raises(DTypeError, match="not numbers of a known type"):
-                call(value)
-    with pytest.raises(ShapeError, match="sin: nested lists of different lengths"):
-        sg.sin([[1.0], [1.0, 2.0]])
+def test_attributes() -> None:
+    t = sg.zeros((2, 0, 3), dtype="float32")
+    assert (t.shape, t.ndim, t.size, t.dtype, t.device) == (
+        (2, 0, 3),
+        3,
+        0,
+        np.dtype("float32"),
+        "cpu",
+    )
+    assert str(t.type) == "f32[2, 0, 3]"
+    assert t.to_device("cpu") is t
+    assert t.mT.shape == (2, 3, 0)
+    assert t.__array_namespace__() is sg
+    assert t.__array_namespace__(api_version="2025.12") is sg
+    with pytest.raises(AttributeError):
+        t.foo = 1  # type: ignore[attr-defined]
 
 
-def test_byte_orders_of_others_become_ours() -> None:
-    for result in (
-        sg.reshape(np.arange(3.0).astype(">f8"), (3, 1)),
-        sg.tile(np.arange(3).astype(">i8"), 2),
-        sg.asarray(np.arange(3).astype(">c16")),
-    ):
-        assert result.dtype.isnative
+# --- making, copying, printing --------------------------------------------------------------------
 
 
-def test_any_symbol_or_symbolic_size_gives_a_symbol() -> None:
-    x, n = sg.placeholder("x", ("n",)), Dim.named("n")
-    t = sg.asarray([1.0, 2.0])
-    for mixed in (
-        t + x,
-        x + t,
-        np.ones(2) * x,
-        sg.add(t, 1) * n,
-        n * t,
-        sg.broadcast_to(1.0, (n,)),
-    ):
-        assert isinstance(mixed, sg.Symbol)
-    assert isinstance(sg.broadcast_to(1.0, ("m", 2)), sg.Symbol)
-    assert isinstance(sg.concat([t, x]), sg.Symbol)
-    got = sg.function([x], sg.sqrt(n) + sg.sum(x) * t)(np.ones(4))
-    assert np.array_equal(got, [6.0, 10.0])
+def test_making_one() -> None:
+    a = np.ones(2)
+    t = sg.Tensor(a)
+    a[0] = 7.0
+    same(t, np.ones(2))
+    same(sg.Tensor([1, 2], dtype="float32"), np.array([1, 2], "float32"))
+    same(sg.Tensor(T), np.asarray(T))
+    with pytest.raises(DTypeError, match="Tensor: not numbers of a known type"):
+        sg.Tensor("a")
 
 
-def test_a_tensor_joins_a_graph_as_its_value() -> None:
-    x = sg.placeholder("x", (2,))
-    t = sg.asarray([1.0, 2.0])
-    (slope,) = sg.grad(sg.sum(x * t), [x])
-    assert slope.eval({x: [5.0, 5.0]}).tolist() == [1.0, 2.0]
-    assert sg.constant(t).value.tolist() == [1.0, 2.0]
+def test_copies_and_pickles() -> None:
+    for again in (copy.copy(T), copy.deepcopy(T), pickle.loads(pickle.dumps(T))):
+        assert again is not T
+        same(again, np.asarray(T))
+        assert not np.shares_memory(again, T)
 
 
-def test_no_call_warns_or_changes_its_operands() -> None:
-    a = np.array([-1.0, 0.0, np.inf])
-    before = a.copy()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for op in (sg.log, sg.sqrt, sg.exp, sg.sin, sg.tan, lambda x: x / 0, lambda x: x * np.inf):
-            op(sg.asarray(a))
-        assert sg.asarray(np.array([1e300, np.nan]), dtype="float32").dtype == np.float32
-        assert sg.asarray(np.array([np.nan]), dtype="int8").dtype == np.int8
-    assert np.array_equal(a, before)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_repr(dtype: str) -> None:
+    for shape in ((), (2,), (2, 2), (2, 2, 2), (0, 3), (2000,)):
+        array = np.arange(int(np.prod(shape))).reshape(shape).astype(dtype)
+        text = repr(sg.asarray(array))
+        # The same but for one letter more on every line.
+        assert text.startswith("Tensor(")
+        assert text.replace("Tensor(", "array(", 1).replace("\n  ", "\n ") == repr(array)
+        if array.size < 1000:
+            names = {"Tensor": sg.Tensor, "dtype": None, **{name: name for name in DTYPES}}
+            if "shape=" not in text:
+                same(eval(text, {**names, "True": True, "False": False}), array)
 
 
-def test_a_refused_call_leaves_no_constraint_behind() -> None:
-    with pytest.raises(ShapeError):
-        sg.add(np.ones(2), np.ones(3))
-    assert take_constraints() == ()
+def test_repr_lines_up() -> None:
+    assert repr(sg.asarray([[1.0, 2.0], [3.0, 4.0]])) == "Tensor([[1., 2.],\n        [3., 4.]])"
+    lines = repr(sg.arange(40)).splitlines()
+    assert max(map(len, lines)) <= np.get_printoptions()["linewidth"]
 
 
-def test_results_without_axes_are_tensors() -> None:
-    for result in (sg.sum(np.ones(3)), sg.max([1, 2]), sg.asarray([1, 2])[0], sg.add(1, 2)):
-        assert isinstance(result, sg.Tensor)
-        assert result.shape == ()
+# --- errors are those of a symbol -----------------------------------------------------------------
 
 
-def test_ops_of_several_outputs() -> None:
-    q, r = sg.linalg.qr(np.eye(2) * 2)
-    assert isinstance(q, sg.Tensor)
-    np.testing.assert_allclose(q @ r, np.eye(2) * 2)
-    vectors = sg.linalg.eigh(sg.asarray(np.diag([1.0, 2.0])))[1]
-    assert vectors.shape == (2, 2)
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda x: x + np.ones(3), ShapeError),
+        (lambda x: x @ np.ones(3), ShapeError),
+        (lambda x: sg.sum(x, axis=3), ShapeError),
+        (lambda x: sg.reshape(x, (3,)), ShapeError),
+        (lambda x: sg.permute_dims(x, (0, 1)), ShapeError),
+        (lambda x: sg.concat([x, np.ones((2, 2))]), ShapeError),
+        (lambda x: sg.sum(x, axes=0), ArgumentError),
+        (lambda x: sg.sin(), ArgumentError),
+        (lambda x: sg.sin(x, x), ArgumentError),
+        (lambda x: x & x, DTypeError),
+        (lambda x: sg.logical_not(x), DTypeError),
+        (lambda x: x[5], OutOfRange),
+        (lambda x: x[0, 0], OutOfRange),
+        (lambda x: sg.astype(x, "f4"), DTypeError),
+        (lambda x: sg.linalg.solve(x, x), ShapeError),
+        (lambda x: sg.where(x, x, x), DTypeError),
+    ],
+)
+def test_errors_equal_the_symbolic_ones(call: Any, error: type[SymgradError]) -> None:
+    texts: list[str] = []
+    for x in (T, sg.placeholder("x", (2,))):
+        with pytest.raises(error) as caught:
+            call(x)
+        texts.append(str(caught.value))
+    assert texts[0] == texts[1]
+    assert "created at test_tensor.py" in texts[0]
+    # And the next call is none the wiser.
+    same(T + 1, np.asarray(T) + 1)
+
+
+def test_a_dimension_makes_a_symbol() -> None:
+    x = sg.placeholder("x", ("n",))
+    n = x.shape[0]
+    y = T * n
+    assert isinstance(y, sg.Symbol)
+    assert y.dtype == sg.float64
+    np.testing.assert_array_equal(sg.evaluate([y, x], {x: np.ones(3)})[0], [4.5, -6.0])
+    assert isinstance(sg.broadcast_to(T[0], (n, 2)), sg.Symbol)
+
+
+def test_quiet_where_numpy_warns() -> None:
+    same(sg.asarray([1.0, -1.0, 0.0]) / 0, np.array([np.inf, -np.inf, np.nan]))
+    same(sg.log(sg.asarray([0.0, -1.0])), np.array([-np.inf, np.nan]))
+    same(sg.exp(sg.asarray([1e4])), np.array([np.inf]))
+    same(sg.asarray(np.int8([127])) + 1, np.array([-128], "int8"))
+    same(sg.asarray([1, 2]) // 0, np.array([0, 0]))

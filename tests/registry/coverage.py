@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from symgrad.errors import SymgradError
-from symgrad.ir.op import OPS, Composite, Op
-from symgrad.types import code, is_complex, is_floating, is_integer
-from symgrad.types import dtype_of_code as as_code
-from tests.registry.checks import admitted, cases, named_sizes, unwritten_rules
+from symgrad.ir.op import Composite, Op
+from symgrad.types import code
+from tests.registry.derivatives import cases, unwritten_rules
+from tests.registry.kernels import admitted
 from tests.registry.known import KNOWN
 from tests.registry.samples import composite_names, named, op_names, samples_of
+from tests.registry.variants import named_sizes
 
 HEAD = """\
 # Coverage
@@ -24,8 +27,8 @@ tests/registry/test_coverage.py` writes it), and a test fails when it is out of 
 - **second**: whether second derivatives are compared with differences, in all four combinations of
   modes.
 - **element types**: of the first operand (of the result, if there is none).
-- **named**: the graph with all sizes named has the same types, values and gradients; sizes that must be
-  numbers are listed.
+- **named**: the graph with all sizes named has the same types, values and gradients; sizes that
+  must be numbers are listed.
 - **doctest**: the documentation holds an example that is run.
 """
 
@@ -49,7 +52,9 @@ def known_defects() -> list[str]:
     """What the tests expect to fail, and why."""
     if not KNOWN:
         return []
-    listed = [f"- {name}, {test.replace('_', ' ')}: {why}" for (test, name), why in sorted(KNOWN.items())]
+    listed = [
+        f"- {name}, {test.replace('_', ' ')}: {why}" for (test, name), why in sorted(KNOWN.items())
+    ]
     return ["## Known defects", "", *listed, ""]
 
 
@@ -83,12 +88,29 @@ def rules(name: str, op: Op | Composite) -> tuple[str, str]:
     floats = sum(v.dtype.kind in "fc" for v in samples_of(name)[0].operands)
     if len(operands) >= floats > 0 and op.family != "multi":
         return "none", "none"
-    vjp = "rule" if op.family not in ("linear", "scalar", "elementwise", "multilinear") else "derived"
+    vjp = (
+        "rule" if op.family not in ("linear", "scalar", "elementwise", "multilinear") else "derived"
+    )
     jvp = "derived" if op.jvp is None or vjp == "derived" else "rule"
     return vjp, jvp
 
 
-CODES = ("b1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64", "c64", "c128")
+CODES = (
+    "b1",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "f16",
+    "f32",
+    "f64",
+    "c64",
+    "c128",
+)
 GROUPS = {
     "bool": ("b1",),
     "int": ("i8", "i16", "i32", "i64"),
@@ -100,8 +122,6 @@ GROUPS = {
 
 def element_types(name: str) -> str:
     """The element types that the op takes, whole kinds by one word."""
-    import numpy as np
-
     try:
         taken = {code(np.dtype(dtype)) for dtype in admitted(name)}
     except (AssertionError, SymgradError, TypeError, ValueError, IndexError):
@@ -116,9 +136,6 @@ def element_types(name: str) -> str:
 def sizes(name: str) -> str:
     """Whether all sizes of the samples may be named."""
     fixed = {f"{n}: {why}" for s in samples_of(name) for n, why in s.fixed.items()}
-    if any(named_sizes(s, named(name)) for s in samples_of(name)):
+    if any(named_sizes(s) for s in samples_of(name)):
         return "yes" if not fixed else f"but {', '.join(sorted(fixed))}"
     return f"no ({', '.join(sorted(fixed))})" if fixed else "—"
-
-
-_UNUSED = (OPS, is_complex, is_floating, is_integer, as_code)

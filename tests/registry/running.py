@@ -85,7 +85,8 @@ def require_type(name: str, value: Any, kind: TensorType, bindings: Mapping[str,
     assert isinstance(value, (np.ndarray, np.generic)), f"{name} gave {type(value).__name__}"
     wanted = concrete_shape(kind.shape, bindings)
     assert (value.dtype, value.shape) == (kind.dtype, wanted), (
-        f"{name}: declared {kind} ({list(wanted)}), the kernel gave {value.dtype}{list(value.shape)}"
+        f"{name}: declared {kind} = {list(wanted)}, "
+        f"the kernel gave {value.dtype}{list(value.shape)}"
     )
 
 
