@@ -78,7 +78,8 @@ def before(op: Op, i: int, guard: Guard, y: Any, args: Any, attrs: Any) -> Guard
     live = op.live[i] if op.live is not None else None
     if live is not None:
         predicate = live(y, *args, **attrs)
-        if predicate.shape != y.shape:
+        if op.guard == "keep" and predicate.shape != y.shape:
+            # A condition may be smaller than what it selects; other ops state the operand's shape.
             predicate = ops.broadcast_to(predicate, y.shape)
         if op.strong_guard:
             strong = _and(strong, predicate)

@@ -118,7 +118,7 @@ def float16_derivatives_match_differences(name: str) -> None:
 
 
 def mixed_derivatives_match_differences(name: str) -> None:
-    """The first derivatives by operands of different types: each gradient has its operand's type."""
+    """The first derivatives by operands of different types: a gradient has its operand's type."""
     for first, second in (
         ("float64", "complex128"),
         ("complex128", "float64"),
