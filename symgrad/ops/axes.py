@@ -231,7 +231,6 @@ def _matrices(where: str) -> Any:
 @linear(
     type=_matrices("tril"),
     transpose=lambda ct, x, *, k: ops.tril(ct, k=k),
-    guard="keep",
     warns=False,
 )
 def tril(x: Array, /, *, k: int = 0) -> Array:
@@ -254,7 +253,6 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
 @linear(
     type=_matrices("triu"),
     transpose=lambda ct, x, *, k: ops.triu(ct, k=k),
-    guard="keep",
     warns=False,
 )
 def triu(x: Array, /, *, k: int = 0) -> Array:

@@ -195,6 +195,10 @@ def contract(operands: Sequence[Array], /, *, subscripts: str) -> Array:
     Args:
         operands: arrays; axes with one label have one size.
         subscripts: one letter per axis of each, and the labels of the result: ``"ab,bc->ac"``.
+
+    >>> contract([np.ones((2, 3)), np.ones((3, 2))], subscripts="ab,bc->ac")
+    Tensor([[3., 3.],
+            [3., 3.]])
     """
     return contract_all(subscripts, operands)
 

@@ -46,7 +46,11 @@ def _filled_attrs(types: Any, attrs: Attrs) -> Attrs:
     namespace=None,
 )
 def filled(*, shape: Any, fill_value: Any, dtype: Any = None) -> Array:
-    """The array that has the same number everywhere. `full` is its public face."""
+    """The array that has the same number everywhere. `full` is its public face.
+
+    >>> filled(shape=(2,), fill_value=7)
+    Tensor([7, 7])
+    """
     return np.full(shape, fill_value, dtype)
 
 

@@ -239,7 +239,11 @@ def sinc(x: Array, /) -> Array:
     namespace=None,
 )
 def sinc_derivative(x: Array, /, *, order: int) -> Array:
-    """The derivative of `sinc` of some order."""
+    """The derivative of `sinc` of some order.
+
+    >>> sinc_derivative(np.asarray(0.0), order=1).item()
+    0.0
+    """
     return in_blocks(sinc_values, x, order)
 
 

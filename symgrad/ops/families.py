@@ -469,7 +469,12 @@ def _item_type(pack: Any, *, index: int) -> TensorType:
     view=True,
 )
 def item(pack: Array, /, *, index: int) -> Array:
-    """One output of an op that has several."""
+    """One output of an op that has several.
+
+    >>> import symgrad as sg
+    >>> sg.linalg.slogdet(2 * sg.eye(1))[0]  # one of two items
+    Tensor(1.)
+    """
     return pack[index]
 
 

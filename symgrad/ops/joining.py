@@ -63,7 +63,11 @@ def cut(x: Any, axis: int, start: Size, stop: Size) -> Any:
 
 @variadic_linear(type=_joined_type, transpose=_part, warns=False, namespace=None)
 def join(arrays: Sequence[Array], /, *, axis: int) -> Array:
-    """Arrays one after the other along an axis that counts from the front. `concat` is its face."""
+    """Arrays one after the other along an axis that counts from the front. `concat` is its face.
+
+    >>> join([np.asarray([1]), np.asarray([2, 3])], axis=0)
+    Tensor([1, 2, 3])
+    """
     return np.concatenate(arrays, axis=axis)
 
 

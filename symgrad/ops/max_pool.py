@@ -285,7 +285,7 @@ def pool_scatter(values: Array, indices: Array, /, *, shape: Any) -> Array:
     # The planes one after another, and a last cell for what goes nowhere.
     whole = np.zeros(n * c * cells + 1, values.dtype)
     planes = starts(n * c, cells, 0).reshape(n, c, *(1,) * len(shape))
-    flat = indices + planes
+    flat = indices.astype(np.int64) + planes
     flat[indices < 0] = n * c * cells
     np.add.at(whole, flat.reshape(-1), np.reshape(values, -1))
     return whole[:-1].reshape(n, c, *shape)

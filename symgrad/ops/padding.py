@@ -62,7 +62,11 @@ def _padded_tangent(tangents: Any, y: Any, args: Any, attrs: Attrs) -> Any:
     namespace=None,
 )
 def pad_constant(x: Array, /, *, widths: Any, value: Any) -> Array:
-    """``x`` in a frame of one value. `pad` is its public face."""
+    """``x`` in a frame of one value. `pad` is its public face.
+
+    >>> pad_constant(np.asarray([1, 2]), widths=((1, 0),), value=9)
+    Tensor([9, 1, 2])
+    """
     return np.pad(x, widths, constant_values=value)
 
 

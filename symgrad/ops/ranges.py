@@ -53,7 +53,11 @@ def _range_attrs(types: Any, attrs: Attrs) -> Attrs:
     namespace=None,
 )
 def counted(*, start: Any, stop: Any, step: Any, dtype: Any = None) -> Array:
-    """Numbers at equal steps. `arange` is its public face."""
+    """Numbers at equal steps. `arange` is its public face.
+
+    >>> counted(start=0, stop=6, step=2)
+    Tensor([0, 2, 4])
+    """
     return np.arange(start, stop, step).astype(dtype)
 
 
@@ -177,7 +181,11 @@ def _spread(ends: list[Any], num: Any, dtype: Any, endpoint: bool) -> Any:
     namespace=None,
 )
 def identity_like(*, n_rows: Any, n_cols: Any, k: int, dtype: Any) -> Array:
-    """Ones on a diagonal. `eye` is its public face."""
+    """Ones on a diagonal. `eye` is its public face.
+
+    >>> identity_like(n_rows=1, n_cols=2, k=1, dtype="int64")
+    Tensor([[0, 1]])
+    """
     return np.eye(n_rows, n_cols, k, dtype)
 
 

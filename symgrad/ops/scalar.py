@@ -532,7 +532,11 @@ def stop_gradient(x: Array, /) -> Array:
     live=(lambda y, x, low, high: (x > low) & (x < high), None, None),
 )
 def clip_to(x: Array, low: Array, high: Array, /) -> Array:
-    """``x`` held between two numbers; the slope on a bound is 0. `clip` is its public face."""
+    """``x`` held between two numbers; the slope on a bound is 0. `clip` is its public face.
+
+    >>> clip_to(np.asarray([-1.0, 0.5]), 0.0, 1.0)
+    Tensor([0. , 0.5])
+    """
     return np.clip(x, low, high)
 
 

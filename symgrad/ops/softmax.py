@@ -16,7 +16,7 @@ from symgrad.ops.families import Array, opaque, reduction, require_kind
 from symgrad.ops.moments import widened
 from symgrad.ops.reduce import Axes, axes_in_one_form, kept, reduced_type, spread_guard
 from symgrad.ops.scalar import astype, exp, expm1, where
-from symgrad.types import Shape, TensorType, broadcast_shapes, float16, float32, normalize_axis
+from symgrad.types import Shape, TensorType, float16, float32, normalize_axis
 
 # --- for the kernels ------------------------------------------------------------------------------
 
@@ -75,14 +75,14 @@ def _logsumexp_type(x: TensorType, *, axis: Axes, keepdims: bool) -> TensorType:
 
 
 def _logsumexp_vjp(ct: Any, y: Any, x: Any, *, axis: Axes, keepdims: bool) -> Any:
-    return kept(ct, x.shape, axis) * share(x, kept(y, x.shape, axis), axis=axis)
+    return kept(ct, x.shape, axis) * share(x, axis=axis)
 
 
 def _logsumexp_jvp(tangents: Any, y: Any, args: Any, attrs: Attrs) -> Any:
     if tangents[0] is ZERO:
         return ZERO
     (x,), axis = args, attrs["axis"]
-    return ops.sum(tangents[0] * share(x, kept(y, x.shape, axis), axis=axis), **attrs)
+    return ops.sum(tangents[0] * share(x, axis=axis), **attrs)
 
 
 @reduction(
@@ -116,8 +116,9 @@ def logsumexp(x: Array, /, axis: Any = None, keepdims: bool = False) -> Array:
     return (total if keepdims else np.squeeze(total, axis=axis)).astype(x.dtype, copy=False)
 
 
-def _share_type(x: TensorType, total: TensorType, *, axis: Axes) -> TensorType:
-    return TensorType(broadcast_shapes("share", x.shape, total.shape), x.dtype)
+def _share_type(x: TensorType, *, axis: Axes) -> TensorType:
+    require_kind("share", x.dtype, "floating")
+    return x
 
 
 def _share_jvp(tangents: Any, p: Any, args: Any, attrs: Attrs) -> Any:
@@ -132,19 +133,25 @@ def _any_guard(i: int, predicate: Any, y: Any, args: Any, attrs: Attrs) -> Any:
 
 @opaque(
     type=_share_type,
-    vjp=(lambda ct, p, x, total, *, axis: p * _centred(ct, p, axis), ZERO),
+    vjp=(lambda ct, p, x, *, axis: p * _centred(ct, p, axis),),
     jvp=_share_jvp,
     guard=_any_guard,
     namespace=None,
 )
-def share(x: Array, total: Array, /, *, axis: tuple[int, ...]) -> Array:
-    """The share ``exp(x - total)`` of each element in its sum of exponentials.
+def share(x: Array, /, *, axis: tuple[int, ...]) -> Array:
+    """The share of each element in its sum of exponentials: the slope of `logsumexp`.
 
-    ``total`` must be the `logsumexp` of ``x`` along ``axis``, with kept axes: a value that is there
-    already. The whole derivative, that through ``total`` included, is credited to ``x``. Where all
-    elements are -inf, the shares are 0.
+    It is `softmax` over several axes; where all elements are -inf, the shares are 0. From ``x``
+    itself, since ``exp(x - logsumexp(x))`` keeps the rounding of a large result.
+
+    >>> share(np.zeros(2), axis=(0,))
+    Tensor([0.5, 0.5])
     """
-    return np.exp(x - np.where(total == -np.inf, 0, total))
+    wide = widened(x)
+    peak = peak_of(wide, axis)
+    powers = np.exp(wide - np.where(peak == -np.inf, 0, peak))
+    total = np.add.reduce(powers, axis=axis, keepdims=True)
+    return np.divide(powers, np.where(total == 0, 1, total)).astype(x.dtype, copy=False)
 
 
 # --- softmax --------------------------------------------------------------------------------------

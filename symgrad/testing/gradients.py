@@ -268,6 +268,7 @@ def _differences(
 ) -> tuple[Array, ...]:
     run = function(problem.inputs, problem.outputs, level="none")
     wide = [p.astype(_widened(p.dtype)) for p in points]
+    directions = [t.astype(_widened(t.dtype)) for t in directions]
 
     def central(h: float) -> list[Array]:
         ends = [

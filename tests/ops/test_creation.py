@@ -186,7 +186,7 @@ def test_graphs_of_constants_print_and_parse() -> None:
         np.ones((0, 2), "complex64"),
         memoryview(b"ab"),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__ if isinstance(value, memoryview) else repr(value),
 )
 def test_asarray(value: Any) -> None:
     same(sg.asarray(value), np.asarray(value))

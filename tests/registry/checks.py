@@ -23,7 +23,11 @@ from tests.registry.graphs import (
     saved_graph_loads,
     text_reads_back,
 )
-from tests.registry.guards import branch_not_taken_is_silent, guard_passes_through
+from tests.registry.guards import (
+    branch_not_taken_is_silent,
+    guard_passes_through,
+    losing_side_is_silent,
+)
 from tests.registry.kernels import (
     kernel_has_declared_type,
     kernel_takes_any_layout,
@@ -49,6 +53,10 @@ CHECKS: dict[str, Callable[[str], None]] = {
         exported_code_agrees,
         saved_graph_loads,
         branch_not_taken_is_silent,
+        losing_side_is_silent,
         guard_passes_through,
     )
 }
+
+FOR_ELEMENTWISE = ("branch_not_taken_is_silent", "losing_side_is_silent")
+"""Laws of element-wise ops alone."""

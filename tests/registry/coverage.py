@@ -85,8 +85,7 @@ def rules(name: str, op: Op | Composite) -> tuple[str, str]:
     if any(kind == "todo" for _, _, kind in missing):
         return "**todo**", "**todo**"
     operands = {i for _, i, kind in missing if kind != "todo"}
-    floats = sum(v.dtype.kind in "fc" for v in samples_of(name)[0].operands)
-    if len(operands) >= floats > 0 and op.family != "multi":
+    if len(operands) == op.signature.arity:
         return "none", "none"
     vjp = (
         "rule" if op.family not in ("linear", "scalar", "elementwise", "multilinear") else "derived"

@@ -13,10 +13,11 @@ from symgrad.ir.symbol import Symbol, constant
 from symgrad.testing.gradients import normal_direction
 from symgrad.types import is_complex, is_inexact
 from tests.registry.running import run
-from tests.registry.samples import Sample, samples_of
+from tests.registry.samples import INDEXED, Sample, samples_of
 from tests.registry.variants import close, inexact, placeholders
 
 WILD = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e308, -2.0, 5e-324])
+ORDINARY = np.array([0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 1e-300, 30.0])
 LIVE = np.arange(10) % 2 == 0
 
 
@@ -68,11 +69,6 @@ def weighted(symbols: Sequence[Symbol]) -> Symbol:
 
 
 OPTIONS: Any = {"materialize_grads": True, "mode": "reverse", "level": "none"}
-WHOLE = (
-    "take", "gather", "scatter_add", "scatter_set", "take_along_axis", "add_along_axis",
-    "diagonal_matrix", "unslice", "pool_gather", "pool_scatter",
-)  # fmt: skip
-"""Ops whose samples are of a special kind in the indices alone."""
 
 
 def guard_passes_through(name: str) -> None:
@@ -81,7 +77,7 @@ def guard_passes_through(name: str) -> None:
     if name not in OPS or OPS[name].guard == "drop":
         return
     for sample in samples_of(name):
-        if sample.smooth and (name in WHOLE or not sample.structured):
+        if sample.smooth and (name in INDEXED or not sample.structured):
             for k, value in enumerate(sample.operands):
                 if np.asarray(value).dtype.kind == "f":
                     _passes_to(OPS[name], sample, k)
@@ -109,3 +105,36 @@ def _passes_to(op: Op, sample: Sample, k: int) -> None:
         f"{op.name}{[v.shape for v in values]}{sample.attrs}, operand {k}: "
         f"the derivative where nothing depends is {found[dead]}"
     )
+
+
+def losing_side_is_silent(name: str) -> None:
+    """``maximum(g(x), c)`` has derivative 0 where c is larger, whatever g's partial is there.
+
+    An op that does not say that it restricts its domain has finite partials at all ordinary points.
+    """
+    op = OPS[name]
+    for sample in samples_of(name):
+        y = sample.apply(op, placeholders(list(sample.operands)))[0]
+        if {v.dtype.kind for v in sample.operands} != {"f"} or not is_inexact(y.dtype):
+            continue
+        count = len(sample.operands)
+        points = WILD if op.restricts_domain else ORDINARY
+        pairs = np.stack(np.meshgrid(*[points] * count), axis=-1).reshape(-1, count)
+        values = [np.ascontiguousarray(column) for column in pairs.T]
+        xs = placeholders(values)
+        y = sample.apply(op, xs)[0]
+        (reached,) = run([y], dict(zip(xs, values, strict=True)))
+        with np.errstate(all="ignore"):
+            above = np.where(np.isfinite(reached), reached + 1 + abs(reached), 0.0)
+            below = np.where(np.isfinite(reached), reached - 1 - abs(reached), 0.0)
+        for chosen, loses in (
+            (sg.maximum(y, constant(above)), reached < above),
+            (sg.minimum(y, constant(below)), reached > below),
+            (sg.relu(y - constant(above)), reached < above),
+            (sg.clip(y, constant(above), None), reached < above),
+        ):
+            for level in ("none", None):
+                gradient = sg.grad(sg.sum(chosen), xs, mode="reverse", level=level)
+                for found in run(gradient, dict(zip(xs, values, strict=True))):
+                    at = pairs[loses][found[loses] != 0]
+                    assert not len(at), f"{name}: {chosen!r} has slopes {found[loses]} at {at}"

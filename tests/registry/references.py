@@ -181,9 +181,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "vector_norm": lambda x, axis=None, keepdims=False, ord=2: np.linalg.vector_norm(
         x, axis=axis, keepdims=keepdims, ord=ord
     ),
-    "matrix_norm": lambda x, keepdims=False, ord="fro": np.linalg.matrix_norm(
-        x, keepdims=keepdims, ord=ord
-    ),
+    "matrix_norm": np.linalg.matrix_norm,
     "cross": lambda a, b, axis=-1: np.cross(
         np.broadcast_to(a, np.broadcast_shapes(a.shape, b.shape)),
         np.broadcast_to(b, np.broadcast_shapes(a.shape, b.shape)),

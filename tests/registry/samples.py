@@ -445,18 +445,7 @@ SAMPLES: dict[str, list[Sample]] = {
     # shares
     "softmax": [S(normal(5, 7)), S(normal(5, 7, 6), axis=1), S(normal(5) * 300)],
     "log_softmax": [S(normal(5, 7)), S(normal(5, 7, 6), axis=1), S(normal(5) * 300)],
-    "share": [
-        called(
-            lambda op, x, axis: op(x, sg.logsumexp(x, axis=axis, keepdims=True), axis=axis),
-            normal(5, 7),
-            attrs={"axis": (1,)},
-        ),
-        called(
-            lambda op, x, axis: op(x, sg.logsumexp(x, axis=axis, keepdims=True), axis=axis),
-            normal(5, 7),
-            attrs={"axis": (0, 1)},
-        ),
-    ],
+    "share": [S(normal(5, 7), axis=(1,)), S(normal(5, 7, 6), axis=(0, 2))],
     # products
     "matmul": [
         S(normal(5, 7), normal(7, 6)),
@@ -476,7 +465,7 @@ SAMPLES: dict[str, list[Sample]] = {
         S(normal(5, 7), normal(5, 7, seed=1), subscripts="ab,ab->"),
         S(normal(5, 5, 7), subscripts="aab->ba"),
         S(normal(5, 7), subscripts="ab->a"),
-        S(normal(4, 5, 7), normal(4, 7, 6), subscripts="abc,acd->abd"),
+        S(normal(4, 5, 7), normal(4, 7, 6), subscripts="abc,ace->abe"),
         S(normal(5, 5), normal(5, seed=1), subscripts="aa,a->a"),
     ],
     "conv": [
@@ -1025,6 +1014,13 @@ COMPOSITE_SAMPLES: dict[str, list[Sample]] = {
         rigid(S(normal(5, 3), _CLASSES, reduction="none", ignore_index=None)),
     ],
 }
+
+
+INDEXED = (
+    "take", "gather", "scatter_add", "scatter_set", "take_along_axis", "add_along_axis",
+    "diagonal_matrix", "unslice", "pool_gather", "pool_scatter", "insertion_points", "searchsorted",
+)  # fmt: skip
+"""Ops whose samples are of a special kind in sizes and indices alone: any element type will do."""
 
 
 # --- reading the tables ---------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import numpy as np
 
 from symgrad.ir.symbol import Symbol, constant, placeholder
 from symgrad.types import DTYPES, Dim, is_inexact
-from tests.registry.samples import BROADCASTS, Sample, is_elementwise
+from tests.registry.samples import BROADCASTS, INDEXED, Sample, is_elementwise
 
 
 def in_dtype(value: np.ndarray, dtype: Any) -> np.ndarray:
@@ -43,15 +43,14 @@ def typed(name: str, sample: Sample) -> Iterator[list[np.ndarray]]:
     floats = [k for k, v in enumerate(values) if v.dtype.kind in "fc"]
     if is_elementwise(name):
         floats = list(range(len(values)))
+    rigid = sample.structured and name not in INDEXED
     for dtype in DTYPES.values():
-        if sample.structured and not is_inexact(dtype):
+        if rigid and not is_inexact(dtype):
             continue
         cast = [in_dtype(v, dtype) if k in floats else v for k, v in enumerate(values)]
         yield cast
         if len(floats) > 1:
-            for other in (
-                ("float32", "complex64") if sample.structured else ("float32", "int16", "complex64")
-            ):
+            for other in ("float32", "complex64") if rigid else ("float32", "int16", "complex64"):
                 mixed = list(cast)
                 mixed[floats[-1]] = in_dtype(values[floats[-1]], other)
                 yield mixed
@@ -71,8 +70,7 @@ def layouts(value: np.ndarray) -> Iterator[np.ndarray]:
     yield value.copy(order="F")
     doubled = np.repeat(value[..., None], 2, axis=-1)
     yield doubled[..., 0]
-    if value.ndim == 0:
-        yield value[()]
+    yield value if value.ndim else value[()]
 
 
 def symbols_of(outputs: Sequence[Any]) -> list[Symbol]:

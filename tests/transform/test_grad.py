@@ -200,38 +200,58 @@ class TestComplex:
 class TestRefusals:
     def test_vector_output(self):
         x = sg.placeholder("x", (3,))
-        with pytest.raises(sg.GradientError, match=r"grad: output is f64\[3\]: expected a scalar; hint: pass grad_outputs, or sum first; created at test_grad.py:\d+"):
+        with pytest.raises(
+            sg.GradientError,
+            match=r"grad: output is f64\[3\]: expected a scalar; hint: pass grad_outputs, or sum first; created at test_grad.py:\d+",
+        ):
             sg.grad(x * 2, x)
 
     def test_integer_input(self):
         x = sg.placeholder("k", (3,), "int64")
-        with pytest.raises(sg.DTypeError, match=r"grad: inputs\[0\] 'k' has no derivative: expected a floating-point type, got i64\[3\]; created at test_grad.py:\d+"):
+        with pytest.raises(
+            sg.DTypeError,
+            match=r"grad: inputs\[0\] 'k' has no derivative: expected a floating-point type, got i64\[3\]; created at test_grad.py:\d+",
+        ):
             sg.grad(sg.sum(x * 1.5), x)
 
     def test_unused_input(self):
         x, y = sg.placeholder("x"), sg.placeholder("y")
-        with pytest.raises(sg.GradientError, match=r"grad: inputs\[1\] 'y' is not used by the outputs; hint: allow_unused=True"):
+        with pytest.raises(
+            sg.GradientError,
+            match=r"grad: inputs\[1\] 'y' is not used by the outputs; hint: allow_unused=True",
+        ):
             sg.grad(x * 2, [x, y])
         assert sg.grad(x * 2, [x, y], allow_unused=True)[1] is None
         assert value(sg.grad(x * 2, [x, y], materialize_grads=True)[1], {}) == 0
 
     def test_boolean_output(self):
         x = sg.placeholder("x")
-        with pytest.raises(sg.DTypeError, match=r"grad: outputs\[0\] has no derivative: expected a floating-point type, got b1\[\]"):
+        with pytest.raises(
+            sg.DTypeError,
+            match=r"grad: outputs\[0\] has no derivative: expected a floating-point type, got b1\[\]",
+        ):
             sg.grad(x > 0, x)
 
     def test_wrong_cotangent(self):
         x = sg.placeholder("x", (2, 2))
-        with pytest.raises(sg.ShapeError, match=r"grad_outputs\[0\] has another shape: expected f64\[2, 2\], got f64\[3\]"):
+        with pytest.raises(
+            sg.ShapeError,
+            match=r"grad_outputs\[0\] has another shape: expected f64\[2, 2\], got f64\[3\]",
+        ):
             sg.grad(x * x, x, [[1.0, 2.0, 3.0]])
 
     def test_surplus_cotangents(self):
         x = sg.placeholder("x")
-        with pytest.raises(sg.GradientError, match="one cotangent per output is needed: expected 1, got 2"):
+        with pytest.raises(
+            sg.GradientError, match="one cotangent per output is needed: expected 1, got 2"
+        ):
             sg.grad(x * x, x, [1.0, 2.0])
 
     def test_function_instead_of_symbol(self):
-        with pytest.raises(sg.ArgumentError, match="hint: differentiate what the function gives: call it on symbols first"):
+        with pytest.raises(
+            sg.ArgumentError,
+            match="hint: differentiate what the function gives: call it on symbols first",
+        ):
             sg.grad(math.sin, sg.placeholder("x"))
 
     def test_negative_order(self):
