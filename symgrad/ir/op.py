@@ -307,8 +307,13 @@ class Op:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        operands, attrs = self.signature.bind(self.name, args, kwargs)
-        return FRONT_ENDS.choose(operands, attrs)(self, operands, attrs)
+        try:
+            operands, attrs = self.signature.bind(self.name, args, kwargs)
+            return FRONT_ENDS.choose(operands, attrs)(self, operands, attrs)
+        except SymgradError as error:
+            if error.site is None:
+                error.site = str(here())
+            raise
 
     def __repr__(self) -> str:
         return f"<op {self.name}{self.signature.text}>"

@@ -16,10 +16,13 @@ from symgrad.types import Dim, Size
 
 def _of_ufunc(ufunc: np.ufunc) -> Any:
     """The public function that means the same as a numpy ufunc, or None."""
-    if ufunc.signature is None:
-        return next((op for op in OPS.values() if op.ufunc is ufunc), None)
-    # Products over core axes (matmul, vecdot) have the names of the array API.
-    return OPS.get(ufunc.__name__) or COMPOSITES.get(ufunc.__name__)
+    found = next((op for op in OPS.values() if op.ufunc is ufunc), None)
+    # Others have the array API's name: products over core axes (matmul, vecdot), say.
+    name = _ARRAY_API_NAMES.get(ufunc.__name__, ufunc.__name__)
+    return found or OPS.get(name) or COMPOSITES.get(name)
+
+
+_ARRAY_API_NAMES = {"rint": "round"}
 
 
 class Operators:

@@ -7,6 +7,8 @@ same symbol. Sums are never reassociated.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from symgrad.ir.op import ops
 from symgrad.ir.symbol import Symbol, building
 from symgrad.rewrite.constants import is_number, moderate, number
@@ -107,10 +109,18 @@ def sum_over_no_axis(x: Expr, dtype: Attribute, keepdims: Attribute):
 BOUNDED = frozenset({"sech2", "sigmoid", "tanh", "sin", "cos"})
 
 
+def _hold_output(args: Sequence[Symbol]) -> bool:
+    """Whether a factor holds the output that is being differentiated."""
+    origin = building.origin
+    if origin is None or origin.primal.op.name not in BOUNDED:
+        return False
+    return any(factor is origin.primal for arg in args for factor in arg.args)
+
+
 def _is_slope(t: Symbol, y: Symbol, z: Symbol) -> bool:
     """The op of ``y`` is differentiated, ``t`` is the tangent and ``z`` is of the slope."""
     origin = building.origin
-    if origin is None or origin.primal is not y or y.op.name not in BOUNDED or is_number(t):
+    if origin is None or origin.primal is not y or is_number(t):
         return False
     (x,) = y.args
     return _is_function_of(z, x) and not _is_function_of(t, x)
@@ -124,7 +134,7 @@ def _is_function_of(z: Symbol, x: Symbol) -> bool:
     return argument is x or (argument.op.name == "negative" and argument.args[0] is x)
 
 
-@rule("derivative", when=_is_slope)
+@rule("derivative", gate=_hold_output, when=_is_slope)
 def slope_with_output(t: Expr, y: Expr, z: Expr):
     """A slope that holds the output ``y``: tangent times output often is the tangent of another.
 

@@ -170,7 +170,7 @@ class Builder:
         kind: TensorType | None = None
         equalities: set[Equality] = set()
         for variant in candidates:
-            if variant.wants_same and args[0] is not args[1]:
+            if variant.cannot_match(args):
                 continue
             match = Match(self._keep, self._own)
             if not match.root(variant.left, op, args, attrs):

@@ -31,18 +31,41 @@ _KINDS = {"Const": is_number, "Uniform": is_uniform}
 class Variant:
     """A rule with its left side in one order of the operands of its commutative ops."""
 
-    __slots__ = ("left", "rule", "specificity", "wants_same")
+    __slots__ = ("inner", "left", "rule", "specificity", "wants_same")
 
     def __init__(self, rule: Rule, left: Application) -> None:
         self.rule, self.left, self.specificity = rule, left, _specificity(left)
-        # Most applications fail these rules, and this is the cheapest way to see it.
+        # Most applications fail most rules; these are the cheapest ways to see it.
+        self.inner = tuple(_ops_of_operands(left))
         self.wants_same = len(left.operands) == 2 and left.operands[0] is left.operands[1]
+
+    def cannot_match(self, args: Sequence[Symbol]) -> bool:
+        """Whether a quick look at the operands, and at theirs, rules the variant out."""
+        if self.wants_same and args[0] is not args[1]:
+            return True
+        for i, j, op in self.inner:
+            operands = args[i].args
+            if j >= len(operands) or operands[j].op is not op:
+                return True
+        return self.rule.gate is not None and not self.rule.gate(args)
 
     def may_match(self, op: Op, operand_ops: Sequence[Op]) -> bool:
         """Whether an application of ``op`` to results of ``operand_ops`` could match."""
         if not _admits(self.left.op, op) or len(self.left.operands) != len(operand_ops):
             return False
         return all(map(_may_come_from, self.left.operands, operand_ops))
+
+
+def _ops_of_operands(left: Application) -> Iterator[tuple[int, int, Op]]:
+    """Which operand of which operand must be of one certain op."""
+    for i, part in enumerate(left.operands):
+        if not isinstance(part, Application) or isinstance(part.op, OpVariable) or part.op.variadic:
+            continue
+        for j, inner in enumerate(part.operands):
+            if isinstance(inner, Application) and isinstance(inner.op, Op):
+                yield i, j, inner.op
+            elif isinstance(inner, Variable) and inner.kind != "Expr":
+                yield i, j, CONSTANT
 
 
 def variants(rule: Rule) -> Iterator[Variant]:

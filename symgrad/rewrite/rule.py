@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 from symgrad.ir.op import FRONT_ENDS, OPS, PATTERN_RANK, Attrs, Op
 from symgrad.ir.operators import Operators
+from symgrad.ir.symbol import Symbol
 
 Expr: TypeAlias = Any
 """Annotates a rule's parameter that stands for any expression."""
@@ -164,6 +165,7 @@ class Rule:
             it they must not, since arithmetic that wraps or rounds differs from type to type.
         only, barring: names of the ops that an `Elementwise` variable stands for (None for all),
             and of those that it does not.
+        gate: a cheap condition on the operands, asked before anything is matched.
         when: a condition on what was matched; its parameters are named like the variables;
             ``kind`` is the type of the whole, ``keep`` the symbols that it may not look into.
     """
@@ -173,6 +175,7 @@ class Rule:
         "barring",
         "body",
         "doc",
+        "gate",
         "level",
         "mixed",
         "name",
@@ -194,12 +197,13 @@ class Rule:
         mixed: bool = False,
         only: Collection[str] | None = None,
         barring: Collection[str] = (),
+        gate: Callable[[Sequence[Symbol]], bool] | None = None,
         when: Callable[..., bool] | None = None,
     ) -> None:
         self.name, self.level, self.body = body.__name__, level, body
         self.doc = body.__doc__ or ""
         self.takes, self.rounding, self.mixed = takes, rounding, mixed
-        self.only, self.barring, self.when = only, barring, when
+        self.only, self.barring, self.gate, self.when = only, barring, gate, when
         self.when_names = _parameters(when) if when else ()
         self.variables = {name: body.__annotations__[name] for name in _parameters(body)}
         self._sides: tuple[Any, Any] | None = None
