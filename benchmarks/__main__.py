@@ -48,9 +48,9 @@ def main() -> int:
             f"Python {platform.python_version()}, numpy {np.__version__}, {platform.machine()}"
         )
         page = (
-            "# Benchmarks\n\nWritten by `python -m benchmarks --write`; one BLAS thread, CPU time, medians, "
-            f"alternatives in turn. {versions}.\nTimes are of one shared machine; counts and ratios are "
-            f"what to compare.\n\n{text}\n"
+            "# Benchmarks\n\nWritten by `python -m benchmarks --write`: one BLAS thread, CPU time, "
+            f"medians, alternatives in turn; {versions}.\nTimes are of one shared machine; counts "
+            f"and ratios are what to compare.\n\n{text}\n"
         )
         (Path(__file__).parent.parent / "docs" / "benchmarks.md").write_text(page)
     return 0

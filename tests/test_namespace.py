@@ -22,15 +22,15 @@ from symgrad.types import DTYPES
 
 REGISTRY = {**OPS, **COMPOSITES}
 
-# https://data-apis.org/array-api/2025.12: the parts that need neither sets nor a size that depends on
-# values.
+# https://data-apis.org/array-api/2025.12: the parts that need neither sets nor a size that depends
+# on values.
 STANDARD = """
 abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_invert bitwise_left_shift
 bitwise_or bitwise_right_shift bitwise_xor ceil clip conj copysign cos cosh divide equal exp expm1
 floor floor_divide greater greater_equal hypot imag isfinite isinf isnan less less_equal log log1p
-log2 log10 logaddexp logical_and logical_not logical_or logical_xor maximum minimum multiply negative
-nextafter not_equal positive pow real reciprocal remainder round sign signbit sin sinh sqrt square
-subtract tan tanh trunc
+log2 log10 logaddexp logical_and logical_not logical_or logical_xor maximum minimum multiply
+negative nextafter not_equal positive pow real reciprocal remainder round sign signbit sin
+sinh sqrt square subtract tan tanh trunc
 arange asarray empty empty_like eye from_dlpack full full_like linspace meshgrid ones ones_like tril
 triu zeros zeros_like
 astype broadcast_arrays broadcast_shapes broadcast_to can_cast finfo iinfo isdtype result_type
@@ -129,7 +129,7 @@ def test_the_array_api_protocol() -> None:
 
 def test_what_the_namespace_says_of_itself() -> None:
     info = sg.__array_namespace_info__()
-    assert info.devices() == [info.default_device()] == [sg.zeros(1).device]
+    assert info.devices() == (info.default_device(),) == (sg.zeros(1).device,)
     assert info.capabilities()["max dimensions"] >= 32
     defaults = info.default_dtypes()
     assert defaults["real floating"] == sg.asarray(1.0).dtype

@@ -279,7 +279,9 @@ def test_others_take_over() -> None:
     assert [d == other, d < other, d <= other, d > other, d >= other] == ["taken"] * 5
     assert [other + d, other - d, other * d, other // d, other % d, other / d] == ["taken"] * 6
     for operation in (lambda: d + 1.5, lambda: 1.5 * d):
-        with pytest.raises(TraceError, match="a size in float arithmetic: got 1.5; hint: sg.size"):
+        with pytest.raises(
+            TraceError, match=r"a size in float arithmetic: got 1\.5; hint: sg\.size"
+        ):
             operation()
     for operation in (lambda: d - "a", lambda: d**-1):
         with pytest.raises(TypeError, match="unsupported operand"):

@@ -89,26 +89,20 @@ def _elementwise_type(name: str, takes: str, gives: str) -> Callable[..., Tensor
                 require_kind(name, kind.dtype, takes, f"operand {position}")
                 admitted.add(kind.dtype)
 
+    def result_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+        if gives == "bool":
+            return np.dtype(bool)
+        return real_dtype(dtype) if gives == "real" else dtype
+
     def infer(*types: TensorType, **_attrs: Any) -> TensorType:
         admit(types)
         first = types[0]
-        alike = True
-        for kind in types:
-            if kind is not first and kind != first:
-                alike = False
-        if alike and gives == "same":
-            return first
-        dtype = first.dtype
-        if not alike:
-            dtype = promote(*(t.dtype for t in types))
-            # Integers of different signs may have no common integer type, but a float.
-            require_kind(name, dtype, takes, "the promoted operands")
-        if gives != "same":
-            dtype = np.dtype(bool) if gives == "bool" else real_dtype(dtype)
-        shape = first.shape
-        if not alike and any(t.shape != shape for t in types):
-            shape = broadcast_shapes(name, *(t.shape for t in types))
-        return TensorType(shape, dtype)
+        if all(kind is first or kind == first for kind in types):
+            return first if gives == "same" else TensorType(first.shape, result_dtype(first.dtype))
+        dtype = promote(*(t.dtype for t in types))
+        # Integers of different signs may have no common integer type, but a float.
+        require_kind(name, dtype, takes, "the promoted operands")
+        return TensorType(broadcast_shapes(name, *(t.shape for t in types)), result_dtype(dtype))
 
     return infer
 

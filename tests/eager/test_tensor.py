@@ -169,9 +169,9 @@ def test_ufuncs_of_one_operand(ufunc: Any) -> None:
 @pytest.mark.parametrize(
     "ufunc",
     [
-        np.add, np.subtract, np.multiply, np.divide, np.power, np.floor_divide, np.remainder, np.less,
-        np.maximum, np.minimum, np.hypot, np.arctan2, np.logaddexp, np.copysign, np.equal, np.matmul,
-        np.vecdot, np.nextafter,
+        np.add, np.subtract, np.multiply, np.divide, np.power, np.floor_divide, np.remainder,
+        np.less, np.maximum, np.minimum, np.hypot, np.arctan2, np.logaddexp, np.copysign, np.equal,
+        np.matmul, np.vecdot, np.nextafter,
     ],
     ids=lambda u: u.__name__,
 )  # fmt: skip

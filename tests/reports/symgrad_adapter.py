@@ -152,7 +152,7 @@ class SymgradAdapter:
         y = sg.nth_derivative(_symbols(f(*inputs)), inputs[0], n, level=self.level)
         return self._run(inputs, y, [x])
 
-    def D(self, f: Callable[[Any], Any]) -> Callable[[Any], Any]:  # noqa: N802
+    def D(self, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def derivative(x: Any) -> Any:
             # By a placeholder of its own: x may occur in f for another reason.
             at = sg.placeholder("at", x.shape, x.dtype)

@@ -200,17 +200,15 @@ class TestComplex:
 class TestRefusals:
     def test_vector_output(self):
         x = sg.placeholder("x", (3,))
-        with pytest.raises(
-            sg.GradientError,
-            match=r"grad: output is f64\[3\]: expected a scalar; hint: pass grad_outputs, or sum first; created at test_grad.py:\d+",
-        ):
+        text = r"grad: output is f64\[3\]: expected a scalar; hint: pass grad_outputs, or sum first"
+        with pytest.raises(sg.GradientError, match=text + r"; created at test_grad.py:\d+"):
             sg.grad(x * 2, x)
 
     def test_integer_input(self):
         x = sg.placeholder("k", (3,), "int64")
+        text = r"grad: inputs\[0\] 'k' has no derivative: expected a floating-point type, "
         with pytest.raises(
-            sg.DTypeError,
-            match=r"grad: inputs\[0\] 'k' has no derivative: expected a floating-point type, got i64\[3\]; created at test_grad.py:\d+",
+            sg.DTypeError, match=text + r"got i64\[3\]; created at test_grad.py:\d+"
         ):
             sg.grad(sg.sum(x * 1.5), x)
 
@@ -226,10 +224,8 @@ class TestRefusals:
 
     def test_boolean_output(self):
         x = sg.placeholder("x")
-        with pytest.raises(
-            sg.DTypeError,
-            match=r"grad: outputs\[0\] has no derivative: expected a floating-point type, got b1\[\]",
-        ):
+        text = r"outputs\[0\] has no derivative: expected a floating-point type, got b1\[\]"
+        with pytest.raises(sg.DTypeError, match=text):
             sg.grad(x > 0, x)
 
     def test_wrong_cotangent(self):
@@ -312,4 +308,4 @@ def test_sum_of_a_thousand_terms():
     for x in xs[1:]:
         total = total + x * x
     grads = sg.grad(total, xs)
-    assert value(grads[500], {x: 2.0 for x in xs}) == 4.0
+    assert value(grads[500], dict.fromkeys(xs, 2.0)) == 4.0
