@@ -18,6 +18,10 @@ from symgrad.transform.guards import FREE, Guard, as_predicate, before, either, 
 from symgrad.types import TensorType, TupleType, is_complex
 
 
+FAN_IN = "fan_in"
+"""The rule that sums what comes from several users of a symbol."""
+
+
 class _Cotangents:
     """What has arrived at each symbol so far: contributions and their guards, per output."""
 
@@ -66,8 +70,9 @@ def pull_back(outputs: Sequence[Symbol], cts: Sequence[Any], inputs: Sequence[Sy
     for symbol in reversed(order):
         if symbol not in arrived.parts:
             continue
-        building.origin = Origin(symbol, symbol.op.name)
+        building.origin = Origin(symbol, FAN_IN)
         ct, guard = arrived.take(symbol)
+        building.origin = Origin(symbol, symbol.op.name)
         if symbol in wanted:
             results[symbol] = ct
         arrived.parts[symbol] = []
