@@ -23,8 +23,9 @@ from symgrad.types import TensorType
 class Function:
     """A compiled graph: call it with values for its inputs, in order or by name.
 
-    It is immutable, so any number of threads may call it at once, and it may be called while it
-    runs. Outputs are fresh arrays that nothing else shows. A call that fails changes nothing.
+    It is immutable, so any number of threads may call it at once; calls that change the same
+    variable take turns. Outputs are fresh arrays that nothing else shows. A call that fails changes
+    nothing.
     """
 
     __slots__ = (
@@ -40,6 +41,7 @@ class Function:
         "_state",
         "_stateful",
         "_updates",
+        "__weakref__",
     )
 
     def __init__(
@@ -128,8 +130,9 @@ class Function:
 
     def _advance(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
         """Run with the variables' values, then store the new ones, all or none."""
-        results = self._run(*arrays, *self._state.read())
-        self._state.commit(results[self._count :])
+        with self._state:
+            results = self._run(*arrays, *self._state.read())
+            self._state.commit(results[self._count :])
         return results
 
     def _annotate(self, error: Exception) -> None:

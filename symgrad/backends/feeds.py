@@ -70,7 +70,7 @@ class Feeds:
         scope: dict[str, Any] = {f"t{k}": kind.dtype for k, kind in enumerate(kinds)}
         scope["ndarray"] = np.ndarray
         exec(compile(text, "<symgrad feeds>", "exec"), scope)
-        return scope["fits"]
+        return scope.pop("fits")  # out of its own globals, so that there is no cycle
 
     # --- the thorough way ---------------------------------------------------------------------
 

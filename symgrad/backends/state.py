@@ -23,18 +23,30 @@ def row_major(array: NDArray[Any]) -> NDArray[Any]:
 class State:
     """The storages that a program reads and those that it writes.
 
-    Their locks are always taken in one order, so that two programs never wait for each other.
+    Inside a ``with`` block it is this program's turn to change those that it writes, so no change
+    between its reading and its storing is lost. Readers do not wait for that.
+
+    Locks are always taken in one order, so that two programs never wait for each other.
     """
 
-    __slots__ = ("_locks", "_reads", "_writes")
+    __slots__ = ("_locks", "_reads", "_turns", "_writes")
 
     def __init__(self, reads: Iterable[Storage], writes: Iterable[Storage] = ()) -> None:
         self._reads, self._writes = tuple(reads), tuple(writes)
         storages = sorted({*self._reads, *self._writes}, key=id)
         self._locks = [storage.lock for storage in storages]
+        self._turns = [storage.turn for storage in storages if storage in self._writes]
 
     def __bool__(self) -> bool:
         return bool(self._locks)
+
+    def __enter__(self) -> None:
+        for turn in self._turns:
+            turn.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        for turn in self._turns:
+            turn.release()
 
     def _acquire(self) -> None:
         for lock in self._locks:

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from symgrad.errors import ArgumentError, DTypeError, ShapeError, SymgradError, TraceError
 from symgrad.ir.late import late
+from symgrad.ir.lifting import float_of, weak_dtype
 from symgrad.ir.op import FRONT_ENDS, SYMBOL_RANK, TENSOR_RANK, Attrs, Op
 from symgrad.ir.operators import Operators
 from symgrad.ir.site import here
 from symgrad.ir.storage import Storage
-from symgrad.ir.symbol import Symbol, constant, float_of, weak_dtype
+from symgrad.ir.symbol import Symbol, constant
 from symgrad.ops.conversion import is_known, require_cpu, values_of
 from symgrad.types import Dim, TensorType, TupleType, as_dtype, is_inexact, take_constraints
 

@@ -7,9 +7,7 @@ anywhere builds a symbol, otherwise the call computes at once) and hands over.
 
 from __future__ import annotations
 
-import difflib
 import inspect
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
@@ -18,10 +16,9 @@ import numpy as np
 
 from symgrad.errors import ArgumentError, SymgradError
 from symgrad.ir.late import late
+from symgrad.ir.signature import Attrs, Signature
 from symgrad.ir.site import here
-from symgrad.types import Dim, TensorType, as_dtype
-
-Attrs = dict[str, Any]
+from symgrad.types import Dim, TensorType
 
 
 class Nothing:
@@ -48,157 +45,6 @@ def no_derivative(reason: str) -> Nothing:
 def todo(what: str) -> Nothing:
     """The derivative exists and is not written yet."""
     return Nothing("todo", what)
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One parameter of an op's signature: an operand, or an attribute."""
-
-    name: str
-    role: str  # "operand" | "optional" | "sequence" | "attribute"
-    default: Any
-    keyword_only: bool
-    positional_only: bool
-
-    @property
-    def is_operand(self) -> bool:
-        return self.role != "attribute"
-
-
-_ROLES = {"Array": "operand", "Array | None": "optional", "Sequence[Array]": "sequence"}
-_MODULE_PREFIX = re.compile(r"\b\w+(\.\w+)*\.")
-
-
-def _role(annotation: Any) -> str:
-    """What a parameter is, by its annotation: as text, or evaluated where it was declared."""
-    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    return _ROLES.get(_MODULE_PREFIX.sub("", text), "attribute")
-
-
-def _call_text(signature: inspect.Signature) -> str:
-    """A signature as one would call it: without annotations."""
-    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
-    return str(signature.replace(parameters=bare, return_annotation=signature.empty))
-
-
-_PEER_SPELLINGS = {"dim": "axis", "keepdim": "keepdims", "axes": "axis", "other": "x2"}
-
-
-def _spelling(unknown: str, known: Sequence[str]) -> str | None:
-    """A hint at the name that was meant."""
-    meant = _PEER_SPELLINGS.get(unknown, "")
-    near = [meant] if meant in known else difflib.get_close_matches(unknown, known, n=1)
-    return f"it is called {near[0]!r} here" if near else None
-
-
-class Signature:
-    """How a call's arguments become operands and attributes; read off the kernel."""
-
-    __slots__ = (
-        "arity",
-        "attrs",
-        "defaults",
-        "operands",
-        "parameters",
-        "positional",
-        "simple",
-        "text",
-        "variadic",
-    )
-
-    def __init__(self, kernel: Callable[..., Any]) -> None:
-        signature = inspect.signature(kernel)
-        self.text = _call_text(signature)
-        self.parameters = tuple(
-            Parameter(
-                p.name,
-                _role(p.annotation),
-                p.default,
-                p.kind is inspect.Parameter.KEYWORD_ONLY,
-                p.kind is inspect.Parameter.POSITIONAL_ONLY,
-            )
-            for p in signature.parameters.values()
-        )
-        self.positional = tuple(p for p in self.parameters if not p.keyword_only)
-        self.operands = tuple(p.name for p in self.parameters if p.is_operand)
-        self.attrs = tuple(p.name for p in self.parameters if not p.is_operand)
-        self.arity = len(self.operands)
-        self.variadic = any(p.role == "sequence" for p in self.parameters)
-        self.defaults: Attrs = {}
-        attributes = [p for p in self.parameters if not p.is_operand]
-        if all(p.default is not inspect.Parameter.empty for p in attributes):
-            self.defaults = {p.name: canonical(p.name, p.default) for p in attributes}
-        # Whether a call with operands alone, all positional, needs no further look.
-        self.simple = (
-            len(self.defaults) == len(attributes)
-            and not self.variadic
-            and all(p.is_operand for p in self.positional[: self.arity])
-        )
-
-    def bind(
-        self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[Sequence[Any], Attrs]:
-        """Split a call into operands (in order) and canonical attributes.
-
-        Raises:
-            ArgumentError: too many, missing, unknown or doubly given arguments.
-        """
-        if self.simple and not kwargs and len(args) == self.arity:
-            return args, self.defaults
-        if len(args) > len(self.positional):
-            raise ArgumentError(
-                name, "too many arguments", expected=f"{name}{self.text}", got=f"{len(args)} values"
-            )
-        given = dict(zip((p.name for p in self.positional), args, strict=False))
-        for key, value in kwargs.items():
-            if key in given:
-                raise ArgumentError(name, f"argument {key!r} was given twice")
-            given[key] = value
-        return self._split(name, given)
-
-    def unknown(self, name: str, given: Sequence[str] | dict[str, Any]) -> ArgumentError:
-        """The error about arguments of names that the op does not have."""
-        listed = ", ".join(map(repr, given))
-        hint = _spelling(next(iter(given)), [p.name for p in self.parameters])
-        return ArgumentError(
-            name, f"unknown argument {listed}", expected=f"{name}{self.text}", hint=hint
-        )
-
-    def _split(self, name: str, given: dict[str, Any]) -> tuple[Sequence[Any], Attrs]:
-        operands: list[Any] = []
-        attrs: Attrs = {}
-        for p in self.parameters:
-            value = given.pop(p.name, p.default)
-            if value is inspect.Parameter.empty:
-                raise ArgumentError(
-                    name, f"argument {p.name!r} is missing", expected=f"{name}{self.text}"
-                )
-            if p.role == "sequence":
-                operands.extend(value)
-            elif p.role != "optional" and p.is_operand:
-                operands.append(value)
-            elif p.role == "optional":
-                if value is not None:
-                    operands.append(value)
-            else:
-                attrs[p.name] = canonical(p.name, value)
-        if given:
-            raise self.unknown(name, given)
-        return operands, attrs
-
-
-def canonical(name: str, value: Any) -> Any:
-    """An attribute's one form: tuples for lists, Python numbers for numpy's, dtype objects."""
-    if value is None or isinstance(value, (bool, str)):
-        return as_dtype(value) if name == "dtype" and value is not None else value
-    if name == "dtype":
-        return as_dtype(value)
-    if isinstance(value, (list, tuple)):
-        items = cast("Sequence[Any]", value)
-        return tuple(canonical("", item) for item in items)
-    if isinstance(value, np.generic):
-        return cast("Any", value).item()
-    return value
 
 
 class FrontEnd(Protocol):

@@ -7,10 +7,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from symgrad.errors import FormatError
+from symgrad.ir.interning import attribute_key
 from symgrad.ir.literals import write_elements, write_literal, write_string
-from symgrad.ir.op import Attrs, Op, canonical
+from symgrad.ir.op import Attrs, Op
 from symgrad.ir.records import Record, records_of
-from symgrad.ir.symbol import PLACEHOLDER, Symbol, attribute_key
+from symgrad.ir.signature import canonical
+from symgrad.ir.symbol import PLACEHOLDER, Symbol
 
 if TYPE_CHECKING:
     from symgrad.ir.graph import Graph

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgrad.errors import FormatError
-from symgrad.ir.op import OPS, Attrs, Op, canonical
+from symgrad.ir.op import OPS, Attrs, Op
+from symgrad.ir.signature import canonical
 from symgrad.ir.storage import Storage
 from symgrad.ir.symbol import (
     CONSTANT,

@@ -8,43 +8,31 @@ than its user's, so sorting by serial is a topological order.
 from __future__ import annotations
 
 import itertools
-import struct
 import threading
 import weakref
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symgrad.errors import ArgumentError, DTypeError, ShapeError, SymgradError, TraceError
+from symgrad.ir.interning import application_key, find, intern
 from symgrad.ir.late import late
-from symgrad.ir.op import (
-    FRONT_ENDS,
-    OPS,
-    SYMBOL_RANK,
-    Attrs,
-    Op,
-    Signature,
-    no_derivative,
-    register,
-)
+from symgrad.ir.op import SYMBOL_RANK, Attrs, Op, no_derivative, register
 from symgrad.ir.operators import Operators
+from symgrad.ir.signature import Signature
 from symgrad.ir.site import Site, here
-from symgrad.ir.storage import Storage
+from symgrad.ir.storage import Storage, owned_array
 from symgrad.types import (
-    DTYPES,
     Constraint,
-    Dim,
     Size,
     TensorType,
     as_dtype,
     as_shape,
     default_float,
-    is_inexact,
     is_integer,
-    promote,
     take_constraints,
 )
 
@@ -68,6 +56,7 @@ class _Building(threading.local):
     share: bool = True
 
 
+_serials = itertools.count()
 building = _Building()
 
 
@@ -169,9 +158,7 @@ class Symbol(Operators):
     def value(self, new: Any) -> None:
         if self.op is not VARIABLE:
             raise TraceError(str(self), "only a variable can be assigned a value")
-        array = _array_like(self, new)
-        with self.payload.lock:
-            self.payload.replace(array)
+        self.payload.assign(_array_like(self, new))
 
     def eval(self, feeds: Any = None, **options: Any) -> Any:
         """The value of this symbol, given values for placeholders (or any other symbols).
@@ -197,7 +184,7 @@ class Symbol(Operators):
 def _array_like(variable: Symbol, new: Any) -> NDArray[Any]:
     """A fresh array of the variable's type holding ``new``, or an error and no change."""
     where = f"variable {variable.name!r}" if variable.name else "variable"
-    array = _own_array(where, new, None)
+    array = owned_array(where, new, None)
     kind = TensorType(array.shape, array.dtype)
     site = str(variable.site)
     if kind.shape != variable.shape:
@@ -213,51 +200,7 @@ def _array_like(variable: Symbol, new: Any) -> NDArray[Any]:
     return cast
 
 
-# --- interning --------------------------------------------------------------------------------
-
-
-class _Entry(weakref.ref[Symbol]):
-    """A weak reference that knows its key, so that its death can clear the table."""
-
-    __slots__ = ("key",)
-    key: Any
-
-
-_table: dict[Any, _Entry] = {}
-_lock = threading.RLock()
-_serials = itertools.count()
-
-
-def _forget(entry: weakref.ref[Symbol], table: dict[Any, _Entry] = _table) -> None:
-    # The default argument keeps the table reachable while the interpreter shuts down.
-    key = entry.key  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
-    if table.get(key) is entry:
-        del table[key]
-
-
-def attribute_key(value: Any) -> Any:
-    """A hashable form that tells True, 1, 1.0 and -0.0 apart, and knows NaN as equal to itself."""
-    kind = cast("Any", type(value))
-    if kind is int or kind is str or value is None:
-        return value
-    if kind is tuple:
-        return (tuple, *map(attribute_key, value))
-    if kind is float:
-        return (float, struct.pack("<d", value))
-    if kind is complex:
-        return (complex, struct.pack("<dd", value.real, value.imag))
-    return (kind, value)
-
-
-def _key(op: Op, args: tuple[Symbol, ...], attrs: Attrs) -> Any:
-    if not attrs:
-        return (id(op), *map(id, args))
-    return (id(op), *map(id, args), *map(attribute_key, attrs.values()))
-
-
-def exists(op: Op, args: tuple[Symbol, ...]) -> bool:
-    """Whether somebody holds this application, of an op without attributes, at the moment."""
-    return _key(op, args, {}) in _table
+# --- constructors -----------------------------------------------------------------------------
 
 
 def make(op: Op, args: tuple[Symbol, ...], attrs: Attrs) -> Symbol:
@@ -271,9 +214,8 @@ def make(op: Op, args: tuple[Symbol, ...], attrs: Attrs) -> Symbol:
             attrs = op.normalize([a.type for a in args], attrs)
         if not building.share:
             return _create(op, args, attrs, None)
-        key = _key(op, args, attrs)
-        entry = _table.get(key)
-        found = None if entry is None else entry()
+        key = application_key(op, args, attrs)
+        found = find(key)
         return _create(op, args, attrs, key) if found is None else found
     except SymgradError as error:
         take_constraints()
@@ -306,21 +248,6 @@ def new_symbol(
     symbol.site = building.site or here()
     symbol.constraints = tuple(c.at(str(symbol.site)) for c in constraints)
     symbol.serial = next(_serials)
-    return symbol
-
-
-def intern(key: Any, symbol: Symbol) -> Symbol:
-    """Enter ``symbol`` under ``key``; another thread may have been first, then its symbol."""
-    if key is None:
-        return symbol
-    entry = _Entry(symbol, _forget)
-    entry.key = key
-    with _lock:
-        present = _table.get(key)
-        winner = None if present is None else present()
-        if winner is not None:
-            return winner
-        _table[key] = entry
     return symbol
 
 
@@ -401,12 +328,15 @@ def variable(value: Any, *, name: str | None = None, dtype: Any = None) -> Symbo
     >>> w.value
     array([3., 4.])
     """
-    return variable_on(Storage(_own_array("variable", value, dtype)), name=name)
+    return variable_on(Storage(owned_array("variable", value, dtype)), name=name)
+
+
+_one_variable = threading.Lock()
 
 
 def variable_on(storage: Storage, *, name: str | None = None) -> Symbol:
     """The variable on ``storage``: the same one every time."""
-    with _lock:
+    with _one_variable:
         present = None if storage.symbol is None else storage.symbol()
         if present is not None:
             return present
@@ -431,7 +361,7 @@ def constant(value: Any, dtype: Any = None) -> Symbol:
     """
     if isinstance(value, Symbol) and dtype is None and value.op is CONSTANT:
         return value
-    array = _own_array("constant", value, dtype)
+    array = owned_array("constant", value, dtype)
     return constant_of(array)
 
 
@@ -442,123 +372,7 @@ def constant_of(array: NDArray[Any]) -> Symbol:
     key = None
     if array.size <= INTERNED_CONSTANT:
         key = (id(CONSTANT), kind, array.tobytes())
-        entry = _table.get(key)
-        found = None if entry is None else entry()
+        found = find(key)
         if found is not None:
             return found
     return intern(key, new_symbol(CONSTANT, (), {}, kind, payload=array))
-
-
-def _own_array(where: str, value: Any, dtype: Any) -> NDArray[Any]:
-    if isinstance(value, Symbol):
-        raise TraceError(where, "a symbol has no value to copy", hint="use it as it is")
-    if hasattr(value, "__array_namespace__") and hasattr(value, "numpy"):
-        value = value.numpy()
-    if dtype is None and not isinstance(value, (np.ndarray, np.generic)):
-        try:
-            guess = np.asarray(value)
-        except ValueError:
-            raise ShapeError(
-                where, "the rows of nested lists differ in length", site=str(here())
-            ) from None
-        # A Python float in a list is as weak as one alone: it takes the default element type.
-        if guess.dtype == np.float64:
-            dtype = default_float()
-    array = np.array(value, dtype=None if dtype is None else as_dtype(dtype), copy=True, order="C")
-    native = array.dtype.newbyteorder("=")
-    if native.name not in DTYPES:
-        raise DTypeError(
-            where,
-            "no such element type",
-            expected=", ".join(DTYPES),
-            got=array.dtype,
-            site=str(here()),
-        )
-    return np.array(array, dtype=native, order="C") if array.dtype != native else array
-
-
-# --- the symbolic front end -------------------------------------------------------------------
-
-
-def lift(operand: Any, dtype: np.dtype[Any] | None = None) -> Symbol:
-    """The symbol for a foreign operand: an array, a number, a dimension, a tensor."""
-    if isinstance(operand, Symbol):
-        return operand
-    if hasattr(operand, "__as_symbol__"):
-        return operand.__as_symbol__()
-    if isinstance(operand, Dim):
-        return build(OPS["size"], (), {"dim": operand, "dtype": dtype or np.dtype("int64")})
-    if dtype is not None and type(operand) in _WEAK:
-        return _number(operand, dtype)
-    return constant(operand, dtype)
-
-
-_numbers: dict[Any, Symbol] = {}
-_NUMBERS_KEPT = 4096
-
-
-def _number(value: Any, dtype: np.dtype[Any]) -> Symbol:
-    """The constant of a Python number; the last few thousand are kept, as loops repeat them."""
-    key = (attribute_key(value), dtype)
-    symbol = _numbers.get(key)
-    if symbol is None:
-        if len(_numbers) >= _NUMBERS_KEPT:
-            _numbers.clear()
-        symbol = _numbers[key] = constant_of(np.array(value, dtype))
-    return symbol
-
-
-_WEAK = (bool, int, float, complex)
-
-
-def weak_dtype(op: Op, operands: Sequence[Any]) -> np.dtype[Any] | None:
-    """The element type that Python numbers among the operands take from the others."""
-    shared = operands if op.promotes is None else [operands[i] for i in op.promotes]
-    if all(type(o) not in _WEAK and type(o) is not Dim for o in shared):
-        return None
-    strong = [_dtype_of(o) for o in shared if type(o) not in _WEAK and type(o) is not Dim]
-    weak = [0 if type(o) is Dim else o for o in shared if type(o) in _WEAK or type(o) is Dim]
-    return promote(*strong, *weak)
-
-
-def _dtype_of(operand: Any) -> np.dtype[Any]:
-    return operand.dtype if hasattr(operand, "dtype") else np.asarray(operand).dtype
-
-
-def apply_symbolic(op: Op, operands: Sequence[Any], attrs: Attrs) -> Symbol:
-    """Carry out a call with a symbol among its operands: build the symbol."""
-    if all(type(o) is Symbol for o in operands):
-        args: tuple[Symbol, ...] = tuple(operands)
-    else:
-        try:
-            args = lift_all(op, operands)
-        except SymgradError as error:
-            if error.site is None:
-                error.site = str(building.site or here())
-            raise
-    if op.integers == "float":
-        args = _as_floats(args)
-    return build(op, args, attrs)
-
-
-def lift_all(op: Op, operands: Sequence[Any]) -> tuple[Symbol, ...]:
-    """Symbols for all operands of one call; Python numbers take the others' element type."""
-    weak = weak_dtype(op, operands)
-    return tuple(lift(o, weak if type(o) in _WEAK or type(o) is Dim else None) for o in operands)
-
-
-def _as_floats(args: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
-    """Cast integer operands of an op that computes in floats."""
-    if all(is_inexact(a.dtype) for a in args):
-        return args
-    dtype = float_of(a.dtype for a in args)
-    return tuple(a if is_inexact(a.dtype) else OPS["astype"](a, dtype) for a in args)
-
-
-def float_of(dtypes: Iterable[np.dtype[Any]]) -> np.dtype[Any]:
-    """The inexact element type in which operands of these types are computed."""
-    dtype = promote(*dtypes)
-    return dtype if is_inexact(dtype) else default_float()
-
-
-FRONT_ENDS.by_rank[SYMBOL_RANK] = apply_symbolic

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from symgrad.errors import FormatError, InternalError, SymgradError
-from symgrad.ir.op import OPS, Attrs, canonical
+from symgrad.ir.interning import attribute_key
+from symgrad.ir.op import OPS, Attrs
 from symgrad.ir.printing import print_graph
 from symgrad.ir.records import fresh_names, require_arity
+from symgrad.ir.signature import canonical
 from symgrad.ir.storage import Storage
-from symgrad.ir.symbol import CONSTANT, PLACEHOLDER, VARIABLE, Symbol, attribute_key
+from symgrad.ir.symbol import CONSTANT, PLACEHOLDER, VARIABLE, Symbol
 from symgrad.types import Constraint, take_constraints
 
 if TYPE_CHECKING:

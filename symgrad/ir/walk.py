@@ -7,7 +7,8 @@ from operator import attrgetter
 from typing import Any
 
 from symgrad.errors import DTypeError, ShapeError
-from symgrad.ir.symbol import Symbol, lift, make
+from symgrad.ir.lifting import lift
+from symgrad.ir.symbol import Symbol, make
 
 _serial = attrgetter("serial")
 

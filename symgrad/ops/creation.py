@@ -12,8 +12,9 @@ import numpy as np
 
 from symgrad.errors import ArgumentError, TraceError
 from symgrad.ir.late import late
+from symgrad.ir.lifting import apply_symbolic, lift
 from symgrad.ir.op import Attrs, ops
-from symgrad.ir.symbol import Symbol, apply_symbolic, lift
+from symgrad.ir.symbol import Symbol
 from symgrad.ops.conversion import fitting, is_weak, number, require_cpu, values_of
 from symgrad.ops.families import Array, composite, nondifferentiable
 from symgrad.types import (

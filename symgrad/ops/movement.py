@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import ShapeError
+from symgrad.ir.lifting import lift
 from symgrad.ir.op import SYMBOL_RANK, Attrs, ops
-from symgrad.ir.symbol import Symbol, lift
+from symgrad.ir.symbol import Symbol
 from symgrad.ops.conversion import is_weak, strength
 from symgrad.ops.families import Array, composite, linear
 from symgrad.types import (

@@ -14,8 +14,9 @@ from threading import local
 from typing import TypeAlias
 
 from symgrad.errors import ArgumentError, SymgradError
+from symgrad.ir.interning import exists
 from symgrad.ir.op import OPS, Attrs, Op
-from symgrad.ir.symbol import Symbol, exists, make
+from symgrad.ir.symbol import Symbol, make
 from symgrad.rewrite.fold import fold
 from symgrad.rewrite.match import Match, Variant, instantiate, variants
 from symgrad.rewrite.rule import RULES, Rule

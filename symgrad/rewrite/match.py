@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.ir.lifting import apply_symbolic
 from symgrad.ir.op import Attrs, Op
-from symgrad.ir.symbol import CONSTANT, Symbol, apply_symbolic, constant
+from symgrad.ir.symbol import CONSTANT, Symbol, constant
 from symgrad.rewrite.constants import holds, is_number, is_uniform
 from symgrad.rewrite.rule import (
     Application,

@@ -12,9 +12,10 @@ from typing import Any, cast
 
 from symgrad.errors import ArgumentError, DTypeError, GradientError, ShapeError
 from symgrad.ir.late import late
+from symgrad.ir.lifting import lift
 from symgrad.ir.op import ZERO, ops
 from symgrad.ir.site import Site, here
-from symgrad.ir.symbol import Symbol, building, constant, constructing, lift
+from symgrad.ir.symbol import Symbol, building, constant, constructing
 from symgrad.ir.walk import reachable
 from symgrad.rewrite import builder_for, stabilize
 from symgrad.transform.activity import active_symbols

@@ -17,7 +17,6 @@ from symgrad.transform.activity import active_symbols, carries
 from symgrad.transform.guards import FREE, Guard, as_predicate, before, either, select
 from symgrad.types import TensorType, TupleType, is_complex
 
-
 FAN_IN = "fan_in"
 """The rule that sums what comes from several users of a symbol."""
 

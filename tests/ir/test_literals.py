@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.errors import FormatError
+from symgrad.ir.interning import attribute_key
 from symgrad.ir.literals import (
     read_elements,
     read_literal,
@@ -19,7 +20,6 @@ from symgrad.ir.literals import (
     write_elements,
     write_literal,
 )
-from symgrad.ir.symbol import attribute_key
 from symgrad.types import DTYPES, Dim, TensorType, TupleType, max_size
 
 n, m = Dim.named("n"), Dim.named("m")

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 import symgrad as sg
 from symgrad.errors import FormatError
 from symgrad.ir.graph import Graph
+from symgrad.ir.interning import attribute_key
 from symgrad.ir.op import OPS, Op
-from symgrad.ir.symbol import Origin, Symbol, attribute_key, building, constructing, make
+from symgrad.ir.symbol import Origin, Symbol, building, constructing, make
 from symgrad.ir.text import arrays_of, parse, print_graph
 from symgrad.ir.verify import verify
 from symgrad.ops.families import Array, nondifferentiable

@@ -38,7 +38,8 @@ class NumpyProgram:
         namespace: dict[str, Any] = {"np": np, **listing.constants, **listing.references}
         exec(compile(text, self._file, "exec"), namespace)
         self.variables: Sequence[Symbol] = tuple(listing.variables)
-        self.run = namespace["call"]
+        # Out of its own globals: so the program dies with its last user, without a cycle.
+        self.run = namespace.pop("call")
 
     @property
     def source(self) -> str:

@@ -36,7 +36,6 @@ class Scope:
         self._used_dims: set[str] = set()
         self._reference_names: dict[int, str] = {}
         self._templates: dict[Any, tuple[Template, str | None]] = {}
-        self._writer = Writer(self._attribute, self._refer)
         self.inputs: list[str] = []
         self.variables: dict[Symbol, str] = {}
         self.constants: dict[str, Any] = {}
@@ -91,7 +90,9 @@ class Scope:
             key = (op, count, tuple([(name, _key(value)) for name, value in attrs.items()]))
         found = self._templates.get(key)
         if found is None:
-            found = self._templates[key] = self._writer.write(op, attrs, count), operator_of(op)
+            # Not kept: it refers to this scope, and a cycle would keep the graph alive.
+            writer = Writer(self._attribute, self._refer)
+            found = self._templates[key] = writer.write(op, attrs, count), operator_of(op)
         return found
 
     def _attribute(self, value: Any) -> str:
