@@ -13,7 +13,16 @@ from symgrad.ir.op import ZERO, ops
 from symgrad.ops.families import Array, composite, reduction, require_kind
 from symgrad.ops.matrices import as_inexact
 from symgrad.ops.spectral import svdvals
-from symgrad.types import Size, TensorType, is_complex, normalize_axes, normalize_axis, real_dtype
+from symgrad.types import (
+    Size,
+    TensorType,
+    float16,
+    float32,
+    is_complex,
+    normalize_axes,
+    normalize_axis,
+    real_dtype,
+)
 
 
 def _kept(shape: Sequence[Size], axes: Sequence[int]) -> tuple[Size, ...]:
@@ -95,9 +104,12 @@ def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: f
     >>> float(sg.linalg.vector_norm(sg.asarray([3.0, -4.0]), ord=1))
     7.0
     """
+    x = as_inexact(x)
+    if x.dtype == float16:  # squares of numbers above 256 overflow
+        wide = vector_norm(ops.astype(x, float32), axis=axis, keepdims=keepdims, ord=ord)
+        return ops.astype(wide, float16)
     if ord == 2:
         return euclidean_length(x, axis=axis, keepdims=keepdims)
-    x = as_inexact(x)
     axes = normalize_axes(axis, x.ndim, "vector_norm")
     if ord == 0:
         return ops.sum(ops.astype(x != 0, real_dtype(x.dtype)), axis=axes, keepdims=keepdims)

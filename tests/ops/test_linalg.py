@@ -518,3 +518,9 @@ def test_singular_matrices_raise_when_they_run() -> None:
         with pytest.raises(np.linalg.LinAlgError):
             sg.evaluate(y, {x: np.zeros((2, 2))})
     assert np.allclose(sg.evaluate(la.slogdet(x)[1], {x: np.zeros((2, 2))}), -np.inf)
+
+
+def test_half_precision_length_does_not_overflow() -> None:
+    x = sg.asarray(np.array([300.0, 400.0], np.float16))
+    assert float(sg.linalg.vector_norm(x)) == 500.0
+    assert sg.linalg.vector_norm(x).dtype == np.float16
