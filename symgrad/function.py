@@ -29,6 +29,7 @@ class Function:
     """
 
     __slots__ = (
+        "__weakref__",
         "_bare",
         "_count",
         "_feeds",
@@ -41,7 +42,6 @@ class Function:
         "_state",
         "_stateful",
         "_updates",
-        "__weakref__",
     )
 
     def __init__(
