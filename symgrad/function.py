@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from symgrad.backends import find_backend
@@ -11,7 +11,14 @@ from symgrad.backends.base import Backend, Program
 from symgrad.backends.feeds import Feeds
 from symgrad.backends.numpy.interpreter import interpret
 from symgrad.backends.state import State
-from symgrad.errors import ArgumentError, DTypeError, FeedError, ShapeError, SymgradError
+from symgrad.errors import (
+    ArgumentError,
+    DTypeError,
+    FeedError,
+    ShapeError,
+    SymgradError,
+    TraceError,
+)
 from symgrad.ir.graph import Graph
 from symgrad.ir.late import late
 from symgrad.ir.symbol import PLACEHOLDER, VARIABLE, Symbol
@@ -144,6 +151,19 @@ class Function:
                 f"while computing {symbol.op.name}: {symbol.type}, created at {symbol.site}"
             )
 
+    def __copy__(self) -> Function:
+        return self  # immutable: what changes are its variables
+
+    def __deepcopy__(self, memo: Any) -> Function:
+        return self
+
+    def __reduce__(self) -> Any:
+        raise TraceError(
+            "function",
+            "compiled functions are not pickled",
+            hint="sg.save writes their graphs, export_python their code",
+        )
+
     def __repr__(self) -> str:
         takes = ", ".join(f"{s.name or s.op.name}: {s.type}" for s in self._inputs)
         gives = ", ".join(str(s.type) for s in self._outputs)
@@ -189,10 +209,10 @@ def function(
     (0, 1, 2)
     """
     bare = _is_symbol(outputs)
-    shown = [_as_symbol(s) for s in ([outputs] if bare else outputs)]
-    given = [_as_symbol(s) for s in ([inputs] if _is_symbol(inputs) else inputs)]
+    shown = _listed("function", "outputs", outputs)
+    given = _listed("function", "inputs", inputs)
     _refuse_packs(given, shown)
-    new_values = _checked_updates(updates or {})
+    new_values = _checked_updates(_mapping("function", "updates", updates))
     graph = _graph("function", given, [*shown, *new_values.values()])
     return Function(graph, new_values, bare=bare, backend=find_backend(backend), level=level)
 
@@ -205,11 +225,46 @@ def _as_symbol(value: Any) -> Any:
     return value.__as_symbol__() if hasattr(value, "__as_symbol__") else value
 
 
+def _listed(where: str, role: str, given: Any) -> list[Any]:
+    """One symbol or several as a list."""
+    if _is_symbol(given):
+        return [_as_symbol(given)]
+    if not isinstance(given, Iterable):
+        raise ArgumentError(
+            where,
+            f"{role} is no symbol",
+            expected="a symbol or a sequence of them",
+            got=type(given).__name__,
+            hint=_CONSTANT if role == "outputs" else None,
+        )
+    return [_as_symbol(item) for item in given]  # pyright: ignore[reportUnknownVariableType]
+
+
+def _mapping(where: str, role: str, given: Any) -> Mapping[Any, Any]:
+    """A mapping from symbols, or an empty one for None."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ArgumentError(
+            where,
+            f"{role} is no mapping",
+            expected="{symbol: value}",
+            got=type(given).__name__,
+        )
+    return given  # pyright: ignore[reportUnknownVariableType]
+
+
+_CONSTANT = "sg.constant makes a symbol of a value"
+
+
 def _graph(where: str, inputs: Sequence[Symbol], outputs: Sequence[Symbol]) -> Graph:
     try:
         return Graph(inputs, outputs)
     except SymgradError as error:
         error.where = where
+        if where == "evaluate" and isinstance(error, FeedError):
+            error.problem = error.problem.replace("among the inputs", "fed")
+            error.hint = "feed it: {symbol: value}"
         raise
 
 
@@ -237,7 +292,7 @@ def _checked_updates(updates: Mapping[Any, Any]) -> dict[Symbol, Symbol]:
                 "updates",
                 f"the new value of {variable!r} is no symbol",
                 got=repr(value),
-                hint="sg.constant makes a symbol of a value",
+                hint=_CONSTANT,
             )
         if variable in checked:
             raise ArgumentError("updates", f"{variable!r} is updated twice")
@@ -290,8 +345,8 @@ def evaluate(outputs: Any, feeds: Mapping[Any, Any] | None = None, *, level: str
     9.0
     """
     bare = _is_symbol(outputs)
-    wanted = [_as_symbol(s) for s in ([outputs] if bare else outputs)]
-    given = _resolved(wanted, feeds or {})
+    wanted = _listed("evaluate", "outputs", outputs)
+    given = _resolved(wanted, _mapping("evaluate", "feeds", feeds))
     _refuse_packs(list(given), wanted)
     graph = _graph("evaluate", list(given), wanted)
     checked = Feeds(graph.inputs, graph.constraints)
@@ -300,12 +355,13 @@ def evaluate(outputs: Any, feeds: Mapping[Any, Any] | None = None, *, level: str
     return results[0] if bare else results
 
 
-def _resolved(outputs: Sequence[Symbol], feeds: Mapping[Any, Any]) -> dict[Symbol, Any]:
+def _resolved(outputs: Sequence[Any], feeds: Mapping[Any, Any]) -> dict[Symbol, Any]:
     """The feeds by symbol."""
     if not any(isinstance(key, str) for key in feeds):
         return {_as_symbol(key): value for key, value in feeds.items()}
     symbols = {_as_symbol(key) for key in feeds if not isinstance(key, str)}
-    placeholders = [s for s in reachable(outputs, stop=symbols) if s.op is PLACEHOLDER]
+    known = [s for s in outputs if isinstance(s, Symbol)]  # the others are refused later
+    placeholders = [s for s in reachable(known, stop=symbols) if s.op is PLACEHOLDER]
     given: dict[Symbol, Any] = {}
     for key, value in feeds.items():
         symbol = _named(key, placeholders) if isinstance(key, str) else _as_symbol(key)

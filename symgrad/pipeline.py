@@ -23,7 +23,8 @@ def fast_rewrites(graph: Graph) -> Graph:
 
 
 def _rewritten(graph: Graph, level: str) -> Graph:
-    return Graph(graph.inputs, rewrite(graph.outputs, level, keep=graph.inputs))
+    outputs = rewrite(graph.outputs, level, keep=graph.inputs)
+    return Graph(graph.inputs, outputs, primal_outputs=graph.primal_outputs)
 
 
 PASSES: dict[str, tuple[Pass, ...]] = {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 import threading
 import time
 import timeit
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -187,7 +189,8 @@ class TestFeeds:
     def test_element_types(self) -> None:
         k, x = sg.placeholder("k", (), "uint8"), sg.placeholder("x", (2,))
         f, g = function(k, k), function(x, x)
-        cure = "; hint: a value is cast within its kind only; convert it with astype"
+        cure = "; hint: a value is cast within its kind only; convert it with astype; "
+        cure += "created at test_function.py:N"
         assert refusal(DTypeError, lambda: f(1.5)) == (
             f"input 'k': another kind of element type: expected uint8, got float64{cure}"
         )
@@ -195,16 +198,18 @@ class TestFeeds:
             f"input 'x': another kind of element type: expected float64, got complex128{cure}"
         )
         assert refusal(DTypeError, lambda: f(300)) == (
-            "input 'k': 300 does not fit: expected uint8, got int64"
+            "input 'k': 300 does not fit: expected uint8, got int64; created at test_function.py:N"
         )
         assert refusal(DTypeError, lambda: f(-1)) == (
-            "input 'k': -1 does not fit: expected uint8, got int64"
+            "input 'k': -1 does not fit: expected uint8, got int64; created at test_function.py:N"
         )
         assert refusal(DTypeError, lambda: g(["a", "b"])) == (
-            "input 'x': not an array of numbers: expected f64[2], got <U1"
+            "input 'x': not an array of numbers: expected f64[2], got <U1; "
+            "created at test_function.py:N"
         )
         assert refusal(DTypeError, lambda: g(None)) == (
-            "input 'x': not an array of numbers: expected f64[2], got object"
+            "input 'x': not an array of numbers: expected f64[2], got object; "
+            "created at test_function.py:N"
         )
         assert refusal(ShapeError, lambda: g([[1.0], [1.0, 2.0]])).startswith(
             "input 'x': not an array: got "
@@ -274,9 +279,23 @@ class TestFeeds:
         total = sg.sum(x)
         n = x.shape[0]
         assert refusal(ShapeError, lambda: function(total, total * n)) == (
-            "function: no size n follows from the inputs: "
-            "expected an input with an axis that is just n"
+            "size: no size n follows from the inputs: "
+            "expected an input with an axis that is just n, or sizes of inputs instead; "
+            "created at test_function.py:N"
         )
+
+    def test_a_new_name_in_a_shape(self) -> None:
+        x = sg.placeholder("x", ("n",))
+        pairs = sg.reshape(x, ("half", 2))
+        message = (
+            "reshape: no size half follows from the inputs: "
+            "expected an input with an axis that is just half, or sizes of inputs instead; "
+            "created at test_function.py:N"
+        )
+        assert refusal(ShapeError, lambda: function(x, pairs)) == message
+        assert refusal(ShapeError, lambda: evaluate(pairs, {x: [1.0, 2.0]})) == message
+        half = x.shape[0] // 2
+        assert evaluate(sg.reshape(x, (half, 2)), {x: [1.0, 2.0]}).tolist() == [[1.0, 2.0]]
 
 
 @pytest.fixture
@@ -353,6 +372,16 @@ class TestBuilding:
             "function: outputs[0] is no symbol: expected a symbol, got float; "
             "hint: sg.constant makes a symbol of a value"
         )
+        assert refusal(ArgumentError, lambda: function(3, x)) == (
+            "function: inputs is no symbol: expected a symbol or a sequence of them, got int"
+        )
+        assert refusal(ArgumentError, lambda: function(x, None)) == (
+            "function: outputs is no symbol: expected a symbol or a sequence of them, "
+            "got NoneType; hint: sg.constant makes a symbol of a value"
+        )
+        assert refusal(ArgumentError, lambda: function(x, x, [(x, x)])) == (  # pyright: ignore[reportArgumentType]
+            "function: updates is no mapping: expected {symbol: value}, got list"
+        )
 
     def test_levels_and_backends(self) -> None:
         x = sg.placeholder("x")
@@ -361,6 +390,9 @@ class TestBuilding:
         )
         assert refusal(ArgumentError, lambda: function(x, x, backend="cuda")) == (
             "function: no such backend: expected numpy, got 'cuda'"
+        )
+        assert refusal(ArgumentError, lambda: function(x, x, backend=3)) == (  # pyright: ignore[reportArgumentType]
+            "function: no such backend: expected numpy, got 3"
         )
         assert function(x, x, backend=find_backend("numpy"))(1.0) == 1.0
         assert function(x, x, backend="numpy")(1.0) == 1.0
@@ -480,8 +512,8 @@ class TestEvaluate:
     def test_refusals(self) -> None:
         x, y = sg.placeholder("x"), sg.placeholder("y")
         assert refusal(FeedError, lambda: evaluate(x + y, {x: 1.0})) == (
-            "evaluate: the outputs need what is not among the inputs: placeholder 'y' "
-            "(created at test_function.py:N); hint: list every placeholder among the inputs"
+            "evaluate: the outputs need what is not fed: placeholder 'y' "
+            "(created at test_function.py:N); hint: feed it: {symbol: value}"
         )
         assert refusal(FeedError, lambda: evaluate(x, {"z": 1.0})) == (
             "evaluate: no placeholder is called 'z': expected 'x'"
@@ -492,6 +524,17 @@ class TestEvaluate:
         twins = [sg.placeholder("t"), sg.placeholder("t")]
         assert refusal(FeedError, lambda: evaluate(twins[0] + twins[1], {"t": 1.0})) == (
             "evaluate: 2 placeholders are called 't': expected 't', 't'"
+        )
+        assert refusal(ArgumentError, lambda: evaluate(x, 3.0)) == (  # pyright: ignore[reportArgumentType]
+            "evaluate: feeds is no mapping: expected {symbol: value}, got float"
+        )
+        assert refusal(ArgumentError, lambda: evaluate(None)) == (
+            "evaluate: outputs is no symbol: expected a symbol or a sequence of them, "
+            "got NoneType; hint: sg.constant makes a symbol of a value"
+        )
+        assert refusal(ArgumentError, lambda: evaluate([x, 1.0], {"x": 1.0})) == (
+            "evaluate: outputs[1] is no symbol: expected a symbol, got float; "
+            "hint: sg.constant makes a symbol of a value"
         )
 
 
@@ -537,12 +580,57 @@ class TestThreads:
                 else:
                     assert total() == 0.0
 
+        self.in_hasty_threads(work)
+
+    def in_hasty_threads(self, work: Callable[[int], None]) -> None:
+        """In threads that take turns as often as they can."""
         interval = sys.getswitchinterval()
         sys.setswitchinterval(1e-5)
         try:
             self.in_threads(work, 4)
         finally:
             sys.setswitchinterval(interval)
+
+    def test_no_update_is_lost(self) -> None:
+        count, twice = sg.variable(0), sg.variable(0)
+        step = function([], count, {count: count + 1, twice: twice + 2})
+        other = function([], [], {twice: twice - 1, count: count + 1})
+
+        def work(k: int) -> None:
+            for _ in range(200):
+                (step if k % 2 else other)()
+
+        self.in_hasty_threads(work)
+        assert (int(count.value), int(twice.value)) == (800, 400)
+
+    def test_equal_construction_gives_one_symbol_in_all_threads(self) -> None:
+        x = sg.placeholder("x")
+
+        def work(k: int) -> None:
+            for _ in range(500):
+                first, second = sg.sin(x), sg.sin(x)
+                assert first is second
+                del first, second  # others make it anew at this moment
+
+        self.in_hasty_threads(work)
+
+
+class TestMemory:
+    def test_all_dies_with_its_last_user(self) -> None:
+        gc.collect()
+        gc.disable()
+        try:
+            x, w = sg.placeholder("x", ("n", 3)), sg.variable(np.ones((3, 4)))
+            loss = sg.mean(sg.square(sg.tanh(x @ w)) + sg.constant(np.ones((100, 4))))
+            (slope,) = sg.grad(loss, w)
+            f = function(x, [loss], {w: w - 0.1 * slope})
+            f(np.ones((100, 3)))
+            assert len(f.source) > 0
+            refs = [weakref.ref(one) for one in (x, w, loss, slope, f, f.graph, f.optimized)]
+            del x, w, loss, slope, f
+            assert [ref() for ref in refs] == [None] * len(refs)
+        finally:
+            gc.enable()
 
 
 class TestSize:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 from functools import cache
+from typing import cast
 
 from symgrad.backends.base import Backend
 from symgrad.errors import ArgumentError
@@ -30,10 +31,10 @@ def find_backend(backend: str | Backend | None) -> Backend:
     """
     if backend is None:
         return _load(DEFAULT)
-    if not isinstance(backend, str):
-        return backend
-    if backend not in BACKENDS:
+    if isinstance(backend, str) and backend in BACKENDS:
+        return _load(backend)
+    if not hasattr(backend, "compile"):
         raise ArgumentError(
             "function", "no such backend", expected=", ".join(BACKENDS), got=repr(backend)
         )
-    return _load(backend)
+    return cast("Backend", backend)

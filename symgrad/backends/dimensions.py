@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from symgrad.errors import ShapeError
 from symgrad.ir.records import names_of
 from symgrad.ir.symbol import Symbol
 from symgrad.types import Dim, Shape, Size
@@ -87,6 +88,19 @@ def needed(solutions: Sequence[Solution], names: Iterable[str]) -> list[Solution
             chosen.append(solution)
             wanted |= solution.offset.names if isinstance(solution.offset, Dim) else set()
     return chosen[::-1]
+
+
+def unbound(symbol: Symbol, known: Collection[str]) -> ShapeError | None:
+    """The error about a size in the attributes of ``symbol`` that nothing before it tells."""
+    missing = [n for n in names_of(tuple(symbol.attrs.values())) if n not in known]
+    if not missing:
+        return None
+    return ShapeError(
+        symbol.op.name,
+        f"no size {missing[0]} follows from the inputs",
+        expected=f"an input with an axis that is just {missing[0]}, or sizes of inputs instead",
+        site=None if symbol.site is None else str(symbol.site),
+    )
 
 
 def in_binding_order(symbols: Sequence[Symbol], known: Iterable[str]) -> Sequence[Symbol]:

@@ -208,8 +208,11 @@ def _mismatch(array: str, dtype: str, kind: TensorType) -> str:
 def _cast(where: str, value: Any, symbol: Symbol) -> NDArray[Any]:
     """The value as an array of the symbol's element type, in row-major order."""
     array, dtype = _as_array(where, value), symbol.dtype
+    site = None if symbol.site is None else str(symbol.site)
     if array.dtype.kind not in _RANK:
-        raise DTypeError(where, "not an array of numbers", expected=symbol.type, got=array.dtype)
+        raise DTypeError(
+            where, "not an array of numbers", expected=symbol.type, got=array.dtype, site=site
+        )
     if _RANK[array.dtype.kind] > _RANK[dtype.kind]:
         raise DTypeError(
             where,
@@ -217,12 +220,15 @@ def _cast(where: str, value: Any, symbol: Symbol) -> NDArray[Any]:
             expected=dtype,
             got=array.dtype,
             hint="a value is cast within its kind only; convert it with astype",
+            site=site,
         )
     if is_integer(dtype) and array.size and is_integer(array.dtype):
         limits = np.iinfo(dtype)
         for extreme in (int(array.min()), int(array.max())):
             if not limits.min <= extreme <= limits.max:
-                raise DTypeError(where, f"{extreme} does not fit", expected=dtype, got=array.dtype)
+                raise DTypeError(
+                    where, f"{extreme} does not fit", expected=dtype, got=array.dtype, site=site
+                )
     with np.errstate(all="ignore"):
         return array.astype(dtype, order="C", copy=False)
 

@@ -68,6 +68,14 @@ class Tensor(Operators):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.storage.read(), dtype=dtype, copy=copy)
 
+    def _without_op(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        # numpy's own, on the values: it reads them and gives its own arrays.
+        plain = {name: _plain(value) for name, value in kwargs.items()}
+        return function(*map(_plain, args), **plain)
+
+    def _without_ufunc(self, ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> Any:
+        return NotImplemented  # somebody else's operand may know
+
     def __as_symbol__(self) -> Symbol:
         return constant(self.storage.array)
 
@@ -192,6 +200,16 @@ class Tensor(Operators):
 
 
 _API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+
+
+def _plain(value: Any) -> Any:
+    """The arrays for all tensors in an argument of a numpy function."""
+    if isinstance(value, Tensor):
+        return value.numpy()
+    if isinstance(value, (list, tuple)):
+        items = cast("Sequence[Any]", value)
+        return [_plain(item) for item in items]
+    return value
 
 
 class Pack(tuple[Any, ...]):

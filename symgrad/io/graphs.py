@@ -59,6 +59,7 @@ def save(file: File, graph: Any, *, inputs: Sequence[Symbol] | None = None) -> N
     %2 = multiply(%1, %0) : f64[]
     return %2
     """
+    _require_file("save", file, "write")
     whole = _as_graph(graph, inputs)
     records, symbols = records_of(whole)
     document = write_document(whole, records)
@@ -74,10 +75,20 @@ def save(file: File, graph: Any, *, inputs: Sequence[Symbol] | None = None) -> N
             target.flush()
             os.fsync(target.fileno())
         os.replace(beside, path)
-    except BaseException:
+    except OSError as error:
+        if error.errno is None:
+            raise
+        # Named for the file that was asked for, not for the one beside it.
+        raise type(error)(error.errno, error.strerror, os.fspath(file)) from None
+    finally:
         if os.path.exists(beside):
             os.remove(beside)
-        raise
+
+
+def _require_file(where: str, file: Any, method: str) -> None:
+    if not isinstance(file, (str, os.PathLike)) and not hasattr(file, method):
+        expected, got = "a path or an open binary file", type(file).__name__
+        raise ArgumentError(where, "no file", expected=expected, got=got)
 
 
 def _as_graph(graph: Any, inputs: Sequence[Symbol] | None) -> Graph:
@@ -87,7 +98,10 @@ def _as_graph(graph: Any, inputs: Sequence[Symbol] | None) -> Graph:
         return graph
     if inputs is not None:
         return Graph(inputs, graph)
-    outputs = [graph] if isinstance(graph, Symbol) else list(graph)
+    outputs: Any = graph
+    if isinstance(graph, Symbol) or not isinstance(graph, Iterable):
+        outputs = [graph]
+    outputs = list(outputs)
     needed = reachable([output for output in outputs if isinstance(output, Symbol)])
     return Graph([symbol for symbol in needed if symbol.op is PLACEHOLDER], outputs)
 
@@ -156,6 +170,7 @@ def load(file: File) -> Graph:
             of it is kept.
         OSError: there is no such file.
     """
+    _require_file("load", file, "seek")
     if not isinstance(file, (str, os.PathLike)):
         return _load(file, "load")
     with open(file, "rb") as source:

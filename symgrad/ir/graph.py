@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from symgrad.errors import ArgumentError, FeedError
+from symgrad.errors import ArgumentError, FeedError, GradientError, TraceError
 from symgrad.ir import printing, views
 from symgrad.ir.late import late
 from symgrad.ir.records import derived_symbols, names_of
@@ -162,6 +162,9 @@ class Graph:
             a graph of the same inputs. Its outputs are those of this graph, then one gradient per
             symbol of ``wrt``; symbols of this graph are the same objects.
 
+        Raises:
+            GradientError: a symbol of ``wrt`` is not in the graph.
+
         >>> import symgrad as sg
         >>> x = sg.placeholder("x")
         >>> graph = Graph([x], [sg.sin(x)]).differentiate(x)
@@ -169,9 +172,24 @@ class Graph:
         ['cos']
         """
         targets = _symbols_of("wrt", wrt)
+        for target in targets:
+            if target not in self.positions:
+                name = repr(target.name) if target.name else repr(target)
+                raise GradientError(
+                    "differentiate", f"{name} is no symbol of the graph", site=str(target.site)
+                )
         gradients = late.differentiate(self._outputs, targets, grad_outputs)
         own = len(self._outputs) if self._primal_outputs is None else self._primal_outputs
         return Graph(self._inputs, (*self._outputs, *gradients), primal_outputs=own)
+
+    def __copy__(self) -> Graph:
+        return self  # immutable, and equal only to itself
+
+    def __deepcopy__(self, memo: Any) -> Graph:
+        return self
+
+    def __reduce__(self) -> Any:
+        raise TraceError("graph", "graphs are not pickled", hint="sg.save writes graphs to files")
 
     def __str__(self) -> str:
         return printing.print_graph(self)

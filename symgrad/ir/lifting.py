@@ -68,6 +68,8 @@ def apply_symbolic(op: Op, operands: Sequence[Any], attrs: Attrs) -> Symbol:
         try:
             args = lift_all(op, operands)
         except SymgradError as error:
+            if error.where == "constant":  # the caller never wrote one
+                error.where = op.name
             if error.site is None:
                 error.site = str(building.site or here())
             raise

@@ -164,8 +164,8 @@ class Op:
     def __repr__(self) -> str:
         return f"<op {self.name}{self.signature.text}>"
 
-    def __reduce__(self) -> str:
-        return self.name
+    def __reduce__(self) -> Any:
+        return public, (self.name,)
 
 
 class Composite:

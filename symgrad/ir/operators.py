@@ -5,6 +5,7 @@ Each looks its op up when it is used, so the graph language need not know any op
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,15 @@ def _of_ufunc(ufunc: np.ufunc) -> Any:
     return found or OPS.get(name) or COMPOSITES.get(name)
 
 
-_ARRAY_API_NAMES = {"rint": "round"}
+_ARRAY_API_NAMES = {
+    "rint": "round",
+    "amax": "max",
+    "amin": "min",
+    "concatenate": "concat",
+    "transpose": "permute_dims",
+    "cumsum": "cumulative_sum",
+    "cumprod": "cumulative_prod",
+}
 
 
 class Operators:
@@ -195,6 +204,13 @@ class Operators:
             hint="x = sg.set_at(x, key, value) gives a new one",
         )
 
+    def __delitem__(self, key: Any) -> None:
+        raise InPlaceError(
+            "item deletion",
+            f"{type(self).__name__.lower()}s do not change",
+            hint="sg.concat joins what is left",
+        )
+
     # Python wants a value ----------------------------------------------------------------------
     def __bool__(self) -> bool:
         raise _no_value(self, "bool", "use sg.where or sg.logical_and, or evaluate it first")
@@ -208,10 +224,10 @@ class Operators:
         )
 
     def __float__(self) -> float:
-        raise _no_value(self, "float", "use sg.astype, or evaluate it first with .eval({...})")
+        raise _no_value(self, "float", f"use sg.astype, or {_EVALUATE}")
 
     def __complex__(self) -> complex:
-        raise _no_value(self, "complex", "use sg.astype, or evaluate it first with .eval({...})")
+        raise _no_value(self, "complex", f"use sg.astype, or {_EVALUATE}")
 
     def __contains__(self, item: Any) -> bool:
         raise _no_value(self, "in", "use sg.any(x == value)")
@@ -235,15 +251,76 @@ class Operators:
             )
         return shape[0]
 
+    # what these classes leave to functions ----------------------------------------------------
+    def __getattr__(self, name: str) -> Any:
+        # Only called where there is no such attribute.
+        meant = _ARRAY_API_NAMES.get(name, name)
+        op = None if name.startswith("_") else OPS.get(meant) or COMPOSITES.get(meant)
+        hint = f"; hint: it is a function, sg.{meant}(x)" if op and op.namespace == "" else ""
+        raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{hint}")
+
+    def __round__(self, digits: int | None = None) -> Any:
+        if digits is not None:
+            raise TraceError("round", "digits are not supported", hint="sg.round(x * 100) / 100")
+        return OPS["round"](self)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            raise _no_value(self, f"format {spec!r}", _EVALUATE)
+        return str(self)
+
     # numpy meets one of ours -------------------------------------------------------------------
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         op = _of_ufunc(ufunc)
         if op is None or method != "__call__" or kwargs:
-            return NotImplemented
+            return self._without_ufunc(ufunc, method, kwargs)
         return op(*inputs)
 
+    def _without_ufunc(self, ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> Any:
+        """What becomes of a ufunc that no op stands for, or of its call with options."""
+        name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+        if "out" in kwargs:
+            problem, hint = "an array holds no symbols", "instead of a += x write a = a + x"
+        else:
+            problem, hint = f"no function of symgrad means the same for {self!r}", _EVALUATE
+        raise TraceError(f"numpy.{name}", problem, hint=hint)
+
+    def __array_function__(
+        self, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """``np.sum(x)`` as ``sg.sum(x)``: numpy's functions of the array API's names."""
+        given: str = function.__name__
+        name = _ARRAY_API_NAMES.get(given, given)
+        namespace = "linalg" if "linalg" in (function.__module__ or "") else ""
+        found = OPS.get(name) or COMPOSITES.get(name)
+        if name in ("ndim", "shape", "size") and not kwargs and len(args) == 1:
+            return getattr(args[0], name)
+        if found is not None and found.namespace == namespace:
+            most = len(found.signature.positional)
+            if len(args) > most:  # the array API takes by name what numpy also takes by place
+                names = list(inspect.signature(function).parameters)[most : len(args)]
+                kwargs = {**dict(zip(names, args[most:], strict=False)), **kwargs}
+            return found(*args[:most], **kwargs)
+        return self._without_op(function, args, kwargs)
+
+    def _without_op(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What becomes of a function of numpy's that no op stands for."""
+        raise TraceError(
+            f"numpy.{function.__name__}",
+            f"no function of symgrad means the same for {self!r}",
+            hint=_EVALUATE,
+        )
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        raise _no_value(self, "numpy.asarray", "evaluate it first with .eval({...})")
+        raise _no_value(
+            self, "numpy.asarray", f"{_EVALUATE}; symbols in a list become one with sg.stack"
+        )
+
+
+_EVALUATE = "evaluate it first with .eval({...})"
 
 
 def _is_no_value(other: object) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from symgrad.errors import DTypeError, ShapeError, TraceError
+from symgrad.errors import DTypeError, ShapeError, SymgradError, TraceError
 from symgrad.ir.op import SYMBOL_RANK
 from symgrad.ir.site import here
 from symgrad.types import DTYPES, as_dtype, default_float
@@ -79,7 +79,15 @@ def owned_array(where: str, value: Any, dtype: Any) -> NDArray[Any]:
         # A Python float in a list is as weak as one alone: it takes the default element type.
         if guess.dtype == np.float64:
             dtype = default_float()
-    array = np.array(value, dtype=None if dtype is None else as_dtype(dtype), copy=True, order="C")
+    wanted = None if dtype is None else as_dtype(dtype)
+    try:
+        array = np.array(value, dtype=wanted, copy=True, order="C")
+    except (TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, SymgradError):
+            raise
+        raise DTypeError(
+            where, f"the value does not fit: {error}", expected=wanted, site=str(here())
+        ) from None
     native = array.dtype.newbyteorder("=")
     if native.name not in DTYPES:
         raise DTypeError(

@@ -158,7 +158,8 @@ class Symbol(Operators):
     def value(self, new: Any) -> None:
         if self.op is not VARIABLE:
             raise TraceError(str(self), "only a variable can be assigned a value")
-        self.payload.assign(_array_like(self, new))
+        where = f"variable {self.name!r}" if self.name else "variable"
+        self.payload.assign(array_like(where, self, new))
 
     def eval(self, feeds: Any = None, **options: Any) -> Any:
         """The value of this symbol, given values for placeholders (or any other symbols).
@@ -176,26 +177,31 @@ class Symbol(Operators):
     def __deepcopy__(self, memo: Any) -> Symbol:
         return self
 
+    def __reduce__(self) -> Any:
+        raise TraceError(
+            repr(self), "symbols are not pickled", hint="sg.save writes graphs to files"
+        )
+
     def __repr__(self) -> str:
         label = f" {self.name!r}" if self.name else ""
         return f"<{self.op.name}{label}: {self.type}>"
 
 
-def _array_like(variable: Symbol, new: Any) -> NDArray[Any]:
-    """A fresh array of the variable's type holding ``new``, or an error and no change."""
-    where = f"variable {variable.name!r}" if variable.name else "variable"
+def array_like(where: str, model: Symbol, new: Any) -> NDArray[Any]:
+    """A fresh array of the model's type that holds ``new``, cast within its kind only."""
     array = owned_array(where, new, None)
     kind = TensorType(array.shape, array.dtype)
-    site = str(variable.site)
-    if kind.shape != variable.shape:
+    site = str(model.site)
+    if kind.shape != model.shape:
         raise ShapeError(
-            where, "the new value's shape differs", expected=variable.type, got=kind, site=site
+            where, "the new value's shape differs", expected=model.type, got=kind, site=site
         )
-    cast = array.astype(variable.dtype)
-    fits = np.can_cast(array.dtype, variable.dtype, "same_kind")
-    if not fits or (is_integer(array.dtype) and np.any(cast != array)):
+    fits = np.can_cast(array.dtype, model.dtype, "same_kind")
+    with np.errstate(all="ignore"):
+        cast = array.astype(model.dtype) if fits else array
+    if not fits or (is_integer(array.dtype) and is_integer(model.dtype) and np.any(cast != array)):
         raise DTypeError(
-            where, "the new value does not fit", expected=variable.type, got=kind, site=site
+            where, "the new value does not fit", expected=model.type, got=kind, site=site
         )
     return cast
 
@@ -244,7 +250,8 @@ def new_symbol(
     symbol = Symbol()
     symbol.op, symbol.args, symbol.attrs, symbol.type = op, args, attrs, kind
     symbol.payload, symbol.name = payload, name
-    symbol.origin = building.origin
+    # Leaves are shared with other graphs; an origin would keep the first of these alive.
+    symbol.origin = building.origin if args else None
     symbol.site = building.site or here()
     symbol.constraints = tuple(c.at(str(symbol.site)) for c in constraints)
     symbol.serial = next(_serials)
@@ -309,8 +316,12 @@ def placeholder(name: str, shape: Sequence[Any] = (), dtype: Any = None) -> Symb
             hint='sg.placeholder("x", shape)',
             site=str(here()),
         )
-    sizes = as_shape(shape, f"placeholder {name!r}")
-    kind = TensorType(sizes, default_float() if dtype is None else as_dtype(dtype))
+    try:
+        sizes = as_shape(shape, f"placeholder {name!r}")
+        kind = TensorType(sizes, default_float() if dtype is None else as_dtype(dtype))
+    except SymgradError as error:
+        error.where, error.site = f"placeholder {name!r}", str(here())
+        raise
     return new_symbol(PLACEHOLDER, (), {}, kind, name=name)
 
 

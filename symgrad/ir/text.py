@@ -78,6 +78,8 @@ def parse(text: str, arrays: Mapping[str, Any] | None = None) -> Graph:
         ...
     symgrad.errors.FormatError: line 1: unknown symbol: expected the name of a line above, got '%b'
     """
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ArgumentError("parse", "no text", expected="a str", got=type(text).__name__)
     reader = _Reader(arrays or {})
     number = 0
     for number, line in enumerate(text.split("\n"), start=1):

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-from symgrad.errors import DTypeError, ShapeError
+from symgrad.errors import ArgumentError, DTypeError, ShapeError
 from symgrad.ir.lifting import lift
-from symgrad.ir.symbol import Symbol, make
+from symgrad.ir.symbol import Symbol, array_like, constant_of, make
 
 _serial = attrgetter("serial")
 
@@ -92,17 +92,29 @@ def substitute(outputs: Any, mapping: Mapping[Symbol, Any]) -> Any:
     >>> sg.substitute(x * x, {x: y + 1}).eval({y: 2.0})
     array(9.)
     """
-    new = {old: _stand_in(old, value) for old, value in mapping.items()}
-    if isinstance(outputs, Symbol):
-        return rebuild([outputs], remake, new)[0]
-    return rebuild(list(outputs), remake, new)
+    if not isinstance(mapping, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        got = type(mapping).__name__
+        raise ArgumentError("substitute", "no mapping", expected="{old: new}", got=got)
+    single = isinstance(outputs, Symbol) or not isinstance(outputs, Iterable)
+    wanted = [_known("outputs", s) for s in ([outputs] if single else outputs)]  # pyright: ignore[reportUnknownVariableType]
+    new = {_known("mapping", old): _stand_in(old, value) for old, value in mapping.items()}
+    results = rebuild(wanted, remake, new)
+    return results[0] if single else results
+
+
+def _known(role: str, symbol: Any) -> Symbol:
+    if isinstance(symbol, Symbol):
+        return symbol
+    got = type(symbol).__name__
+    raise ArgumentError("substitute", f"no symbol in {role}", expected="a symbol", got=got)
 
 
 def _stand_in(old: Symbol, value: Any) -> Symbol:
-    new = lift(value, old.dtype if isinstance(value, (bool, int, float, complex)) else None)
+    where = f"substitute {old.name!r}" if old.name else f"substitute {old!r}"
+    if not isinstance(value, Symbol) and not hasattr(value, "__as_symbol__"):
+        return constant_of(array_like(where, old, value))
+    new = lift(value)
     if new.type == old.type:
         return new
     error = ShapeError if new.dtype == old.dtype else DTypeError
-    raise error(
-        "substitute", f"the new value of {old!r} has another type", expected=old.type, got=new.type
-    )
+    raise error(where, "the new value has another type", expected=old.type, got=new.type)

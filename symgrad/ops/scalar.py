@@ -129,7 +129,8 @@ def _sigmoid(x: Array) -> Any:
 
 
 def _nearest(x: Array) -> Any:
-    return np.round(x)
+    # numpy makes float16 of small integers here.
+    return x.copy() if x.dtype.kind in "biu" else np.rint(x)
 
 
 def _exponent_partial(y: Any, a: Any, b: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from symgrad.ir.op import Nothing
 from symgrad.ir.symbol import Symbol
 from symgrad.ir.walk import reachable
 from symgrad.types import TensorType, is_inexact
@@ -29,8 +28,3 @@ def active_symbols(outputs: Sequence[Symbol], inputs: Iterable[Symbol]) -> list[
             active.add(symbol)
             order.append(symbol)
     return order
-
-
-def is_nothing(value: Any) -> bool:
-    """Whether a rule gave ZERO or one of its kin."""
-    return isinstance(value, Nothing)

@@ -6,11 +6,12 @@ can be differentiated, printed, rewritten and run like any other.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+import operator
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
-from symgrad.errors import ArgumentError, DTypeError, GradientError, ShapeError
+from symgrad.errors import ArgumentError, DTypeError, GradientError, ShapeError, SymgradError
 from symgrad.ir.late import late
 from symgrad.ir.lifting import lift
 from symgrad.ir.op import ZERO, ops
@@ -24,10 +25,13 @@ from symgrad.transform.vjp import pull_back
 from symgrad.types import is_complex, is_inexact
 
 _MODES = ("auto", "reverse", "forward")
+_LEVELS = ("none", "exact")
 
 
 def _sequence(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]  # pyright: ignore[reportUnknownArgumentType]
+    """Several values as a list; an array is one value, and a set has no order."""
+    single = hasattr(value, "__array__") or isinstance(value, (str, bytes, Mapping, set, frozenset))
+    return list(value) if isinstance(value, Iterable) and not single else [value]  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _symbols(where: str, name: str, value: Any) -> list[Symbol]:
@@ -53,7 +57,13 @@ def _instead_of(value: Any) -> str | None:
         return "a tensor holds a value and no graph: build with sg.placeholder or sg.variable"
     if callable(value):
         return "differentiate what the function gives: call it on symbols first"
-    return None
+    return "pass a list of the symbols" if isinstance(value, (Mapping, set, frozenset)) else None
+
+
+def _known_level(where: str, level: Any) -> str:
+    if level is not None and level not in _LEVELS:
+        raise ArgumentError(where, "no such level", expected=", ".join(_LEVELS), got=repr(level))
+    return level or "exact"
 
 
 @contextmanager
@@ -106,7 +116,7 @@ def _check_outputs(where: str, outputs: list[Symbol]) -> None:
             )
 
 
-def _seeds(where: str, outputs: list[Symbol], given: Any) -> list[Symbol]:
+def _seeds(where: str, name: str, outputs: list[Symbol], given: Any) -> list[Symbol]:
     if given is None:
         for y in outputs:
             if y.shape != ():
@@ -132,16 +142,18 @@ def _seeds(where: str, outputs: list[Symbol], given: Any) -> list[Symbol]:
             where, "one cotangent per output is needed", expected=len(outputs), got=len(values)
         )
     return [
-        constant(1, y.dtype)
-        if v is None and y.shape == ()
-        else _like(where, f"grad_outputs[{k}]", v, y)
+        constant(1, y.dtype) if v is None and y.shape == () else _like(where, f"{name}[{k}]", v, y)
         for k, (v, y) in enumerate(zip(values, outputs, strict=True))
     ]
 
 
 def _like(where: str, name: str, value: Any, model: Symbol) -> Symbol:
     """``value`` as a symbol of the model's type; its shape must be the model's."""
-    symbol = lift(value, model.dtype if isinstance(value, (int, float)) else None)
+    try:
+        symbol = lift(value, model.dtype if isinstance(value, (int, float)) else None)
+    except SymgradError as error:
+        error.where, error.expected = f"{where}: {name}", str(model.type)
+        raise
     if symbol.shape != model.shape:
         raise ShapeError(where, f"{name} has another shape", expected=model.type, got=symbol.type)
     if is_complex(symbol.dtype) and not is_complex(model.dtype):
@@ -204,12 +216,12 @@ def grad(
     if mode not in _MODES:
         raise ArgumentError("grad", "unknown mode", expected=", ".join(_MODES), got=repr(mode))
     ys, xs = _symbols("grad", "outputs", outputs), _symbols("grad", "inputs", inputs)
+    level = _known_level("grad", level)
     _check_outputs("grad", ys)
     _check_inputs("grad", ys, xs, allow_unused or materialize_grads)
-    level = "exact" if level is None else level
     below = set(reachable(ys))
     with _deriving(level, xs, building.site or here()):
-        seeds = _seeds("grad", ys, grad_outputs)
+        seeds = _seeds("grad", "grad_outputs", ys, grad_outputs)
         problem = ys if level == "none" else stabilize(ys, keep=xs)
         if _goes_forward(mode, problem, xs):
             found = [_forward_gradient(problem, seeds, x) for x in xs]
@@ -226,9 +238,9 @@ def _dense(g: Any, x: Symbol) -> Symbol:
 
 
 def _forward_gradient(outputs: list[Symbol], seeds: list[Symbol], x: Symbol) -> Any:
-    if x.shape != ():
+    if x.shape != () or is_complex(x.dtype):
         raise GradientError(
-            "grad", f'mode="forward" needs scalar inputs, got {x.type}', hint="use sg.jvp"
+            "grad", f'mode="forward" needs real scalar inputs, got {x.type}', hint="use sg.jvp"
         )
     tangents = push_forward(outputs, [x], [constant(1, x.dtype)])
     total: Any = ZERO
@@ -236,6 +248,8 @@ def _forward_gradient(outputs: list[Symbol], seeds: list[Symbol], x: Symbol) -> 
         if tangent is ZERO:
             continue
         term = seed * tangent
+        if is_complex(term.dtype):
+            term = ops.real(ops.conj(seed) * tangent)
         term = ops.sum(term) if term.shape else term
         total = term if total is ZERO else total + term
     return total if total is ZERO or total.dtype == x.dtype else ops.astype(total, x.dtype)
@@ -266,9 +280,15 @@ def vjp(outputs: Any, inputs: Any, cts: Any, *, level: str | None = None) -> tup
     >>> sg.vjp(x * x, x, [1.0, 10.0])[0].eval({x: [3.0, 4.0]})
     array([ 6., 80.])
     """
-    ys = _symbols("vjp", "outputs", outputs)
+    ys, xs = _symbols("vjp", "outputs", outputs), _symbols("vjp", "inputs", inputs)
+    level = _known_level("vjp", level)
+    _check_outputs("vjp", ys)
+    _check_inputs("vjp", ys, xs, allow_unused=True)
     values = [cts] if len(ys) == 1 and not _is_one_symbol_in_a_list(cts, ys[0]) else cts
-    return grad(ys, inputs, values, materialize_grads=True, mode="reverse", level=level)
+    with _deriving(level, xs, building.site or here()):
+        seeds = _seeds("vjp", "cts", ys, [None] if values is None else values)
+        problem = ys if level == "none" else stabilize(ys, keep=xs)
+        return tuple(map(_dense, pull_back(problem, seeds, xs), xs))
 
 
 def _is_one_symbol_in_a_list(cts: Any, y: Symbol) -> bool:
@@ -305,7 +325,7 @@ def jvp(
         raise GradientError(
             "jvp", "one tangent per input is needed", expected=len(xs), got=len(values)
         )
-    level = "exact" if level is None else level
+    level = _known_level("jvp", level)
     with _deriving(level, xs, building.site or here()):
         seeds = [
             _like("jvp", f"tangents[{k}]", t, x)
@@ -330,17 +350,20 @@ def nth_derivative(y: Symbol, x: Symbol, n: int, *, level: str | None = None) ->
     >>> sg.nth_derivative(sg.sin(x), x, 4) is sg.sin(x)
     True
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+    order = operator.index(n) if hasattr(n, "__index__") and type(n) is not bool else -1
+    if order < 0:
         raise ArgumentError(
             "nth_derivative", "the order is no count", expected="an int >= 0", got=repr(n)
         )
-    (y,) = _symbols("nth_derivative", "y", y)
-    (x,) = _symbols("nth_derivative", "x", x)
+    for name, symbol in (("y", y), ("x", x)):
+        if not isinstance(symbol, Symbol):  # pyright: ignore[reportUnnecessaryIsInstance]
+            got, hint = type(symbol).__name__, _instead_of(symbol)
+            raise ArgumentError("nth_derivative", f"{name} is no symbol", got=got, hint=hint)
     _check_inputs("nth_derivative", [y], [x], allow_unused=True)
     site = building.site or here()
     with constructing(site=site):
         ones = ops.ones_like(x) if x.shape else constant(1, x.dtype)
-        for _ in range(n):
+        for _ in range(order):
             (y,) = jvp(y, x, ones, level=level)
     return y
 

@@ -63,10 +63,9 @@ class Value:
         buffer: the memory it shows.
         layout: the order of its elements there.
         is_view: it may show a part of the memory only, or show it transposed.
-        is_temporary: its name may be given to another value when it is no longer needed.
     """
 
-    __slots__ = ("buffer", "is_temporary", "is_view", "kind", "layout", "text")
+    __slots__ = ("buffer", "is_view", "kind", "layout", "text")
 
     def __init__(
         self,
@@ -76,10 +75,9 @@ class Value:
         layout: int = ROW_MAJOR,
         *,
         is_view: bool = False,
-        is_temporary: bool = True,
     ) -> None:
         self.text, self.kind, self.buffer, self.layout = text, kind, buffer, layout
-        self.is_view, self.is_temporary = is_view, is_temporary
+        self.is_view = is_view
         buffer.live += 1
 
     @property

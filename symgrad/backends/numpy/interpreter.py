@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from symgrad.backends.dimensions import in_binding_order
+from symgrad.backends.dimensions import in_binding_order, unbound
 from symgrad.backends.state import State
 from symgrad.ir.graph import Graph
 from symgrad.ir.op import Attrs
@@ -57,6 +57,9 @@ def _run(graph: Graph, values: dict[Symbol, Any], bindings: dict[str, int]) -> N
         if symbol.op is CONSTANT:
             values[symbol] = symbol.payload
             continue
+        missing = unbound(symbol, bindings) if symbol.attrs else None
+        if missing is not None:
+            raise missing
         operands = [values[arg] for arg in symbol.args]
         value = values[symbol] = symbol.op.run(operands, concrete_attrs(symbol.attrs, bindings))
         bind_result(symbol.type, value, bindings)

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.backends.dimensions import needed, rename, solve
+from symgrad.backends.dimensions import needed, rename, solve, unbound
 from symgrad.backends.numpy.buffers import Buffer, Value
 from symgrad.backends.numpy.literals import attribute_text, scalar_text
 from symgrad.backends.numpy.names import Names, Series
 from symgrad.backends.numpy.templates import Template, Writer, operator_of
-from symgrad.errors import ShapeError
 from symgrad.ir.graph import Graph
 from symgrad.ir.symbol import CONSTANT, VARIABLE, Symbol
 from symgrad.types import Constraint, Dim, Shape, TensorType
@@ -90,6 +89,9 @@ class Scope:
             key = (op, count, tuple([(name, _key(value)) for name, value in attrs.items()]))
         found = self._templates.get(key)
         if found is None:
+            missing = unbound(symbol, self.bound)
+            if missing is not None:
+                raise missing
             # Not kept: it refers to this scope, and a cycle would keep the graph alive.
             writer = Writer(self._attribute, self._refer)
             found = self._templates[key] = writer.write(op, attrs, count), operator_of(op)
@@ -120,13 +122,6 @@ class Scope:
 
     def bind_inputs(self) -> list[str]:
         """The statements that bind the dimensions in use to sizes of inputs."""
-        missing = sorted(self._used_dims - self.bound)
-        if missing:
-            raise ShapeError(
-                "function",
-                f"no size {missing[0]} follows from the inputs",
-                expected=f"an input with an axis that is just {missing[0]}",
-            )
         lines: list[str] = []
         for solution in needed(self._solutions, self._used_dims):
             array = self.inputs[solution.argument]
@@ -163,7 +158,7 @@ def is_array(symbol: Symbol) -> bool:
 
 
 def _foreign(text: str, symbol: Symbol) -> Value:
-    return Value(text, symbol.type, Buffer(foreign=True), is_temporary=False)
+    return Value(text, symbol.type, Buffer(foreign=True))
 
 
 def _is_weak(user: Symbol, constant: Symbol) -> bool:
