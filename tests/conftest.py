@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-import pytest
 from hypothesis import settings
 
 # Before any test loads numpy: a worker has one core, and a matmul sums in the same order each time.
@@ -16,11 +15,3 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 settings.register_profile("ci", derandomize=True, deadline=None, database=None, print_blob=True)
 settings.register_profile("local", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests that compare times on one worker, one after the other."""
-    for item in items:
-        if item.get_closest_marker("timing"):
-            item.add_marker(pytest.mark.xdist_group("timing"))

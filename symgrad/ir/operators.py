@@ -17,12 +17,17 @@ from symgrad.types import Dim, Size
 
 def _of_ufunc(ufunc: np.ufunc) -> Any:
     """The public function that means the same as a numpy ufunc, or None."""
-    found = next((op for op in OPS.values() if op.ufunc is ufunc), None)
+    found = _found.get(ufunc)
+    if found is None:
+        found = next((op for op in OPS.values() if op.ufunc is ufunc), None)
+        if found is not None:
+            _found[ufunc] = found
     # Others have the array API's name: products over core axes (matmul, vecdot), say.
     name = _ARRAY_API_NAMES.get(ufunc.__name__, ufunc.__name__)
     return found or OPS.get(name) or COMPOSITES.get(name)
 
 
+_found: dict[np.ufunc, Any] = {}  # what the search gave; ops are never taken back
 _ARRAY_API_NAMES = {
     "rint": "round",
     "amax": "max",

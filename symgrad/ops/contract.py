@@ -226,6 +226,9 @@ def einsum(subscripts: str, /, *operands: Array) -> Any:
     >>> float(sg.einsum("ii", a))
     5.0
     """
+    if not isinstance(subscripts, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        got = type(subscripts).__name__
+        raise ArgumentError("einsum", "the subscripts come first", expected='"ij,jk->ik"', got=got)
     if not operands:
         raise ArgumentError("einsum", "there are no operands", expected="at least one array")
     arrays = [x if isinstance(x, _NUMBERS) else ops.asarray(x) for x in operands]

@@ -42,6 +42,8 @@ def peak_of(x: Array, axis: tuple[int, ...] | int) -> Array:
 
 def _reference(t: Any, p: Any, axes: Axes) -> Any:
     """What ``t`` is where ``p`` is largest."""
+    if any(p.shape[axis] == 0 for axis in axes):
+        return 0
     if len(axes) == 1:
         peak = ops.argmax(p, axis=axes[0], keepdims=True)
         return ops.take_along_axis(t, peak, axis=axes[0])
@@ -149,7 +151,7 @@ def share(x: Array, /, *, axis: tuple[int, ...]) -> Array:
     """
     wide = widened(x)
     peak = peak_of(wide, axis)
-    powers = np.exp(wide - np.where(peak == -np.inf, 0, peak))
+    powers = np.exp(wide - np.where(np.isfinite(peak), peak, 0))
     total = np.add.reduce(powers, axis=axis, keepdims=True)
     return np.divide(powers, np.where(total == 0, 1, total)).astype(x.dtype, copy=False)
 
@@ -199,7 +201,9 @@ def softmax(x: Array, /, axis: int = -1) -> Array:
     Tensor([0.5, 0.5])
     """
     wide = widened(x)
-    powers = np.exp(wide - peak_of(wide, axis))
+    peak = peak_of(wide, axis)
+    # An infinite one is not subtracted: next to it finite elements have the share 0, not NaN.
+    powers = np.exp(wide - np.where(np.isfinite(peak), peak, 0))
     return np.divide(powers, np.add.reduce(powers, axis=axis, keepdims=True)).astype(
         x.dtype, copy=False
     )

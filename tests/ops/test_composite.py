@@ -396,3 +396,18 @@ def test_binary_cross_entropy() -> None:
     np.testing.assert_allclose(g, [-math.exp(-50), math.exp(-50)], rtol=1e-14)
     with pytest.raises(ShapeError, match="targets has another shape than logits"):
         loss(x, t[:, 0])
+
+
+def test_softmax_beside_an_infinity() -> None:
+    x = sg.placeholder("x", (3,))
+    at = np.array([np.inf, 1.0, -np.inf])
+    with np.errstate(all="ignore"):
+        want = np.exp(at) / np.exp(at).sum()
+    for y in (sg.softmax(x), sg.exp(x) / sg.sum(sg.exp(x))):
+        np.testing.assert_array_equal(y.eval({x: at}), want)
+
+
+def test_softmax_of_nothing_has_an_empty_gradient() -> None:
+    x = sg.placeholder("x", (3, 0))
+    (dx,) = sg.grad(sg.sum(sg.softmax(x, axis=1) ** 2), x)
+    assert dx.eval({x: np.zeros((3, 0))}).shape == (3, 0)

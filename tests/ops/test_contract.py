@@ -365,3 +365,9 @@ def test_outer() -> None:
     check_derivatives(sg.linalg.outer, x, y)
     with pytest.raises(ShapeError, match="outer: x2 is not a vector"):
         sg.linalg.outer(x, np.ones((2, 2)))
+
+
+def test_forgotten_subscripts() -> None:
+    v = sg.placeholder("v", (2,))
+    with pytest.raises(sg.ArgumentError, match="einsum: the subscripts come first"):
+        sg.einsum(v, v)
