@@ -30,7 +30,8 @@ from tests.registry.closed_forms import FORMULAS, slopes_are_exact, value_is_exa
 from tests.registry.conventions import ROWS, derivative_is_documented
 from tests.registry.known import KNOWN
 from tests.registry.references import REFERENCES
-from tests.registry.samples import flat, is_elementwise, named, samples_of
+from tests.registry.samples import is_elementwise, named, samples_of
+from tests.registry.sampling import flat
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import symgrad as sg
+from tests.registry.families import gathered
 from tests.registry.running import run
 
 inf, nan = math.inf, math.nan
@@ -102,6 +103,7 @@ ROWS: list[tuple[str, Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]] = [
     ("sigmoid far out", sg.sigmoid, (-700.0,), (math.exp(-700.0),)),
 ]
 """What is promised where a derivative has no value, no finite one, or one that is easily lost."""
+ROWS += gathered("ROWS")
 
 SECOND: list[tuple[str, Callable[..., Any], float, float]] = [
     ("abs at 0", sg.abs, 0.0, 0.0),
@@ -121,6 +123,7 @@ SECOND: list[tuple[str, Callable[..., Any], float, float]] = [
     ("sinc at 0", sg.sinc, 0.0, -(math.pi**2) / 3),
     ("logsumexp of equal numbers", lambda x: sg.logsumexp(sg.stack([x, -x])), 0.0, 1.0),
 ]
+SECOND += gathered("SECOND")
 
 
 ZERO_TIMES_INFINITY = ("0**0.5", "(-2)**3")

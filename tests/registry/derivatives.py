@@ -17,6 +17,7 @@ from symgrad.testing import check_grads
 from symgrad.testing.gradients import normal_direction, paired
 from symgrad.transform.vjp import contribution_of
 from symgrad.types import TupleType, is_inexact
+from tests.registry.families import gathered
 from tests.registry.graphs import gradient_of_squares
 from tests.registry.running import run
 from tests.registry.samples import INDEXED, Sample, named, samples_of
@@ -26,6 +27,7 @@ LEVELS = ("none", None)
 
 FREE_OF_DERIVATIVE = {
     "stop_gradient": "cuts the derivative by definition",
+    **dict(gathered("FREE_OF_DERIVATIVE")),
 }
 """Ops that vary and yet claim to have no derivative, and why."""
 

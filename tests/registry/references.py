@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.registry.families import gathered
+
 
 def _kept(f: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, axis=None, keepdims=False: f(x, axis=axis, keepdims=keepdims)
@@ -194,3 +196,4 @@ REFERENCES: dict[str, Callable[..., Any]] = {
         reduction
     ]((a - b) ** 2),
 }
+REFERENCES.update(gathered("REFERENCES"))

@@ -2,13 +2,11 @@
 
 Element-wise ops need no row: their samples follow from their signature, with values from `DOMAINS`.
 Sizes are chosen so that no two of a sample's axes are equal by chance: tests replace sizes by named
-dimensions, by 0 and by 1.
+dimensions, by 0 and by 1. Modules of `tests.registry.families` hold further rows of each table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,156 +14,31 @@ import numpy as np
 import symgrad as sg
 from symgrad.errors import DTypeError
 from symgrad.ir.op import COMPOSITES, OPS, Composite, Op
-from symgrad.ir.symbol import build
-from symgrad.ops.families import unpack
-from symgrad.testing.gradients import normal_direction
-from symgrad.types import TensorType, TupleType
+from symgrad.types import TensorType
+from tests.registry.families import gathered
+from tests.registry.sampling import (
+    KEY,
+    TRUE_FALSE,
+    S,
+    Sample,
+    between,
+    called,
+    cnormal,
+    definite,
+    extremes,
+    keyed,
+    kink,
+    normal,
+    on,
+    pools,
+    reductions,
+    regular,
+    rigid,
+    spaced,
+    symmetric,
+)
 
 ELEMENTWISE = ("scalar", "elementwise")
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One call of an op.
-
-    Attributes:
-        operands: the values of its operands.
-        attrs: its attributes.
-        call: ``call(op, *operands, **attrs)``, for an op that is not called on operands first.
-        through: a function of the result that is differentiated instead of it, where the result
-            itself holds arbitrary choices (the sign of an eigenvector).
-        direction: draws a direction of differentiation, where not every one is allowed.
-        smooth: whether the op is differentiable there (it is not at a tie).
-        structured: the values are of a kind that neither another size nor an imaginary part keeps.
-        fixed: sizes of axes that must stay numbers, and why.
-        order: how often it can be differentiated.
-        narrow: whether the values in narrower types are those in double precision, rounded.
-        note: what the sample is about.
-    """
-
-    operands: tuple[Any, ...] = ()
-    attrs: dict[str, Any] = field(default_factory=dict)
-    call: Callable[..., Any] | None = None
-    through: Callable[..., Any] | None = None
-    direction: Callable[..., Any] = normal_direction
-    smooth: bool = True
-    structured: bool = False
-    fixed: dict[int, str] = field(default_factory=dict)
-    order: int = 2
-    narrow: bool = True
-    note: str = ""
-
-    def apply(self, op: Op | Composite, operands: Sequence[Any], **changed: Any) -> list[Any]:
-        """The outputs of the op's public call on operands of any front end."""
-        attrs = {**self.attrs, **changed}
-        if isinstance(op, Op) and not op.signature.operands and self.call is None:
-            # Without operands and symbolic sizes a call would compute at once.
-            return [build(op, (), op.signature.bind(op.name, (), attrs)[1])]
-        if self.call is not None:
-            result = self.call(op, *operands, **attrs)
-        elif op.signature.variadic:
-            result = op(list(operands), **attrs)
-        else:
-            result = op(*operands, **attrs)
-        if isinstance(getattr(result, "type", None), TupleType):
-            result = unpack(result, len(result.type.items))
-        elif type(result).__name__ == "Pack":
-            result = tuple(sg.asarray(part) for part in result)
-        return flat(result)
-
-    def computed(self, op: Op | Composite) -> list[Any]:
-        """The outputs of an eager call, on tensors."""
-        if not self.operands and self.call is None:
-            return flat(op(**self.attrs))
-        return self.apply(op, [sg.asarray(v) for v in self.operands])
-
-    def differentiated(self, op: Op | Composite, operands: Sequence[Any]) -> list[Any]:
-        """What of the result is differentiated."""
-        outputs = self.apply(op, operands)
-        return outputs if self.through is None else flat(self.through(*outputs))
-
-
-def flat(outputs: Any) -> list[Any]:
-    """The arrays of a nested sequence of them."""
-    if isinstance(outputs, (tuple, list)):
-        return [array for item in outputs for array in flat(item)]
-    return [outputs]
-
-
-def S(*operands: Any, **attrs: Any) -> Sample:
-    """A sample without anything special."""
-    return Sample(tuple(np.asarray(o) for o in operands), attrs)
-
-
-def called(call: Callable[..., Any], *operands: Any, **facets: Any) -> Sample:
-    """A sample of a function whose operands do not come first."""
-    return Sample(tuple(np.asarray(o) for o in operands), call=call, **facets)
-
-
-def rigid(sample: Sample, **facets: Any) -> Sample:
-    """A sample with values of a special kind."""
-    return replace(sample, structured=True, **facets)
-
-
-def keyed(sample: Sample) -> Sample:
-    """A sample that draws random numbers: others for each element type."""
-    return replace(sample, structured=True, narrow=False, fixed={2: "a key has two words"})
-
-
-def kink(sample: Sample) -> Sample:
-    """A sample where the op has no derivative, only one by convention."""
-    return replace(sample, smooth=False)
-
-
-# --- values ---------------------------------------------------------------------------------------
-
-
-def normal(*shape: int, seed: int = 0) -> np.ndarray:
-    """Normal numbers, others for each shape and seed."""
-    return np.random.default_rng([seed, 77, *shape]).normal(size=shape)
-
-
-def between(low: float, high: float, *shape: int, seed: int = 0) -> np.ndarray:
-    """Numbers between two bounds."""
-    return np.random.default_rng([seed, 78, *shape]).uniform(low, high, size=shape)
-
-
-def cnormal(*shape: int, seed: int = 0) -> np.ndarray:
-    """Complex normal numbers."""
-    return normal(*shape, seed=seed) + 1j * normal(*shape, seed=seed + 1000)
-
-
-def definite(*shape: int, imaginary: bool = False) -> np.ndarray:
-    """Positive definite matrices, well apart from singular ones."""
-    n = shape[-1]
-    a = cnormal(*shape, n) if imaginary else normal(*shape, n)
-    return a @ np.swapaxes(a.conj(), -1, -2) / n + 2 * np.diag(np.arange(1.0, n + 1))
-
-
-def regular(*shape: int, imaginary: bool = False) -> np.ndarray:
-    """Square matrices well apart from singular ones."""
-    n = shape[-1]
-    a = cnormal(*shape, n) if imaginary else normal(*shape, n)
-    return a + np.diag(3.0 * np.arange(1.0, n + 1))
-
-
-def symmetric(rng: np.random.Generator, point: np.ndarray) -> np.ndarray:
-    """A direction that keeps a matrix symmetric, or Hermitian."""
-    t = normal_direction(rng, point)
-    if point.ndim < 2 or point.shape[-1] != point.shape[-2]:
-        return t
-    return ((t + np.swapaxes(t.conj(), -1, -2)) / 2).astype(point.dtype)
-
-
-def spaced(*shape: int, seed: int = 0) -> np.ndarray:
-    """Numbers without ties, far apart."""
-    count = int(np.prod(shape))
-    order = np.random.default_rng([seed, 79, *shape]).permutation(count)
-    return (order - count / 2 + 0.3).reshape(shape) * 0.25
-
-
-KEY = np.array([123456789, 987654321], np.uint64)
-TRUE_FALSE = np.array([True, False, True, True, False])
 
 
 # --- element-wise ---------------------------------------------------------------------------------
@@ -219,6 +92,7 @@ DOMAINS: dict[str, tuple[tuple[float, float], ...]] = {
     "atanh": ((-0.7, 0.7),),
 }
 """Where an element-wise op is smooth, per operand; elsewhere (0.1, 0.9) will do."""
+DOMAINS.update(gathered("DOMAINS"))
 
 ATTRIBUTES: dict[str, list[dict[str, Any]]] = {
     "sinc_derivative": [{"order": 1}, {"order": 4}],
@@ -227,8 +101,10 @@ ATTRIBUTES: dict[str, list[dict[str, Any]]] = {
     "leaky_relu": [{"negative_slope": 0.01}, {"negative_slope": -0.5}],
 }
 """Attributes of element-wise ops, where the defaults are not all."""
+ATTRIBUTES.update(gathered("ATTRIBUTES"))
 
 OTHER_SIDE = ("maximum", "minimum", "copysign", "abs", "sign", "relu", "elu", "leaky_relu", "cbrt")
+OTHER_SIDE += tuple(gathered("OTHER_SIDE"))
 """Ops that are also tried at the mirror image of their domain."""
 
 
@@ -274,43 +150,6 @@ BROADCASTS: tuple[tuple[tuple[int, ...], ...], ...] = (
 
 
 # --- all others -----------------------------------------------------------------------------------
-
-
-def _reductions(*more: Sample) -> list[Sample]:
-    return [
-        S(normal(5, 7)),
-        S(normal(5, 7), axis=1),
-        S(normal(5, 7), axis=-2, keepdims=True),
-        S(normal(5, 7, 6), axis=(2, 0)),
-        S(normal(5, 7), axis=()),
-        S(np.array(0.7)),
-        S(normal(1, 6), axis=0),
-        *more,
-    ]
-
-
-def _extremes() -> list[Sample]:
-    ties = np.array([[1.0, 2.0, 2.0], [2.0, 0.0, 2.0]])
-    return [
-        S(spaced(5, 7)),
-        S(spaced(5, 7), axis=1),
-        S(spaced(5, 7), axis=-2, keepdims=True),
-        S(spaced(5, 7, 6), axis=(2, 0)),
-        S(spaced(5, 7), axis=()),
-        S(np.array(0.7)),
-        kink(S(ties)),
-        kink(S(ties, axis=0)),
-    ]
-
-
-def _pools(*more: Sample) -> list[Sample]:
-    return [
-        S(spaced(2, 3, 7), kernel=3),
-        S(spaced(2, 3, 8, 7), kernel=(3, 2), stride=(2, 1), padding=1),
-        S(spaced(1, 2, 7), kernel=3, stride=2, padding=((1, 0),), ceil_mode=True),
-        S(spaced(1, 2, 5, 6, 7), kernel=2),
-        *more,
-    ]
 
 
 _PLACES = np.array([[[0, 3, 3], [1, -1, 4]], [[2, 2, 0], [4, 4, -1]]])
@@ -382,16 +221,16 @@ SAMPLES: dict[str, list[Sample]] = {
         S(normal(5), widths=((0, 0),), value=0.0),
     ],
     # reductions
-    "sum": _reductions(
+    "sum": reductions(
         S(normal(5, 7), axis=0, dtype="float64"), S(normal(5, 7), axis=0, dtype="complex128")
     ),
-    "prod": _reductions(
+    "prod": reductions(
         S(np.array([[2.0, 0.0, 3.0], [0.0, 0.0, 1.5]]), axis=1),
         S(np.array([[2.0, 0.0, 3.0], [1.0, -1.0, 1.5]])),
         S(normal(5, 7), axis=0, dtype="complex128"),
     ),
-    "mean": _reductions(),
-    "var": _reductions(
+    "mean": reductions(),
+    "var": reductions(
         S(normal(5, 7), axis=1, correction=1), S(normal(5, 7), axis=0, correction=0.5)
     ),
     "std": [
@@ -402,11 +241,11 @@ SAMPLES: dict[str, list[Sample]] = {
         kink(S(np.full((5, 3), 2.0), axis=0)),
         kink(S(np.array(0.7))),
     ],
-    "max": _extremes(),
-    "min": _extremes(),
-    "any": [S(TRUE_FALSE), *_reductions()],
-    "all": [S(TRUE_FALSE), *_reductions()],
-    "count_nonzero": [S(TRUE_FALSE), *_reductions()],
+    "max": extremes(),
+    "min": extremes(),
+    "any": [S(TRUE_FALSE), *reductions()],
+    "all": [S(TRUE_FALSE), *reductions()],
+    "count_nonzero": [S(TRUE_FALSE), *reductions()],
     "argmax": [
         S(spaced(5, 7)),
         S(spaced(5, 7), axis=1),
@@ -420,10 +259,10 @@ SAMPLES: dict[str, list[Sample]] = {
         S(np.array(0.7)),
     ],
     "euclidean_length": [
-        *_reductions(),
+        *reductions(),
         kink(S(np.zeros((5, 7)), axis=1)),
     ],
-    "logsumexp": _reductions(
+    "logsumexp": reductions(
         kink(S(np.full((2, 3), -np.inf), axis=1)), S(normal(5, 7) + 1000.0, axis=1)
     ),
     "cumulative_sum": [
@@ -484,11 +323,11 @@ SAMPLES: dict[str, list[Sample]] = {
         S(normal(2, 4, 9, 8), normal(2, 6, 5, 5), kernel=(3, 2), stride=2, padding=1, groups=2),
     ],
     # pooling
-    "max_pool": _pools(
+    "max_pool": pools(
         kink(S(np.zeros((1, 1, 6)), kernel=3, stride=1)), S(spaced(1, 2, 9), kernel=3, dilation=2)
     ),
-    "max_pool_indices": _pools(S(spaced(1, 2, 9), kernel=3, dilation=2)),
-    "avg_pool": _pools(S(normal(1, 2, 7), kernel=3, stride=2, padding=1, count_include_pad=False)),
+    "max_pool_indices": pools(S(spaced(1, 2, 9), kernel=3, dilation=2)),
+    "avg_pool": pools(S(normal(1, 2, 7), kernel=3, stride=2, padding=1, count_include_pad=False)),
     "avg_pool_transpose": [
         S(normal(2, 3, 4), kernel=3, shape=(7,), stride=2, padding=1),
         S(normal(2, 3, 2), kernel=3, shape=(7,)),
@@ -731,6 +570,7 @@ SAMPLES: dict[str, list[Sample]] = {
         keyed(S(KEY, np.array([1, 2, 3]), np.array(9), shape=(5, 3), dtype="uint8")),
     ],
 }
+SAMPLES.update(gathered("SAMPLES"))
 
 
 def _projector(vectors: Any, values: Any) -> Any:
@@ -747,17 +587,6 @@ def _span(q: Any, columns: int) -> Any:
     """The columns that are determined, and the space of the others."""
     first, rest = q[..., :columns], q[..., columns:]
     return first, sg.matmul(rest, sg.matrix_transpose(rest))
-
-
-def _on(*names: str, **fixed: Any) -> Callable[..., Any]:
-    """A call that hands further operands over by keyword."""
-
-    def call(op: Any, *operands: Any, **attrs: Any) -> Any:
-        positional = operands[: len(operands) - len(names)]
-        named = dict(zip(names, operands[len(positional) :], strict=True))
-        return op(*positional, **named, **fixed, **attrs)
-
-    return call
 
 
 _CLASSES = np.array([0, 2, 1, 2, 0])
@@ -898,7 +727,7 @@ COMPOSITE_SAMPLES: dict[str, list[Sample]] = {
     ],
     "searchsorted": [
         rigid(S(np.array([1.0, 2.0, 2.0, 5.0]), normal(5, 7) * 3)),
-        rigid(called(_on("sorter"), np.array([5.0, 1.0, 2.0]), normal(5), np.array([1, 2, 0]))),
+        rigid(called(on("sorter"), np.array([5.0, 1.0, 2.0]), normal(5), np.array([1, 2, 0]))),
     ],
     "slogdet": [
         rigid(S(regular(4)), through=lambda sign, log: log),
@@ -991,7 +820,7 @@ COMPOSITE_SAMPLES: dict[str, list[Sample]] = {
     "binary_cross_entropy_with_logits": [
         S(normal(5, 7), between(0, 1, 5, 7)),
         called(
-            _on("weight", "pos_weight", reduction="sum"),
+            on("weight", "pos_weight", reduction="sum"),
             normal(5, 7),
             between(0, 1, 5, 7),
             normal(7),
@@ -1014,11 +843,13 @@ COMPOSITE_SAMPLES: dict[str, list[Sample]] = {
         rigid(S(normal(5, 3), _CLASSES, reduction="none", ignore_index=None)),
     ],
 }
+COMPOSITE_SAMPLES.update(gathered("COMPOSITE_SAMPLES"))
 
 
 INDEXED = (
     "take", "gather", "scatter_add", "scatter_set", "take_along_axis", "add_along_axis",
     "diagonal_matrix", "unslice", "pool_gather", "pool_scatter", "insertion_points", "searchsorted",
+    *gathered("INDEXED"),
 )  # fmt: skip
 """Ops whose samples are of a special kind in sizes and indices alone: any element type will do."""
 

@@ -7,7 +7,8 @@ import pytest
 
 from tests.registry.known import known
 from tests.registry.references import REFERENCES
-from tests.registry.samples import flat, named, samples_of
+from tests.registry.samples import named, samples_of
+from tests.registry.sampling import flat
 from tests.registry.variants import close
 
 
