@@ -3,8 +3,8 @@
 A *layout* says how numpy's index expression is put together: one entry per axis of the array, in
 order, ``"new"`` where an axis is inserted, and ``"rest"`` for an ellipsis that stands for no axis.
 An entry of an axis is ``"index"`` (the next index array), a position, or a canonical slice
-``(start, stop, step)``. `gather` reads there, `scatter_add` sums into zeros there (each the other's
-transpose), `scatter_set` overwrites.
+``(start, stop, step)``. `gather_at` reads there, `scatter_add_at` sums into zeros there (each the
+other's transpose), `scatter_set_at` overwrites.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ def _gather_type(types: list[TensorType], *, layout: Layout, unique: bool) -> Te
     axes = sum(entry not in MARKS for entry in layout)
     if axes != types[0].ndim:
         raise ShapeError(
-            "gather", "layout has one entry per axis", expected=types[0].ndim, got=axes
+            "gather_at", "layout has one entry per axis", expected=types[0].ndim, got=axes
         )
-    return TensorType(region_shape("gather", layout, types[1:]), types[0].dtype)
+    return TensorType(region_shape("gather_at", layout, types[1:]), types[0].dtype)
 
 
 def _stretches(where: str, values: Sequence[Size], region: Sequence[Size]) -> None:
@@ -92,13 +92,13 @@ def _stretches(where: str, values: Sequence[Size], region: Sequence[Size]) -> No
 def _scatter_add_type(
     types: list[TensorType], *, shape: Any, layout: Layout, unique: bool
 ) -> TensorType:
-    _stretches("scatter_add", types[0].shape, region_shape("scatter_add", layout, types[1:]))
+    _stretches("scatter_add_at", types[0].shape, region_shape("scatter_add_at", layout, types[1:]))
     return TensorType(shape, types[0].dtype)
 
 
 def _scatter_set_type(types: list[TensorType], *, layout: Layout, unique: bool) -> TensorType:
     x, values = types[:2]
-    _stretches("scatter_set", values.shape, region_shape("scatter_set", layout, types[2:]))
+    _stretches("scatter_set_at", values.shape, region_shape("scatter_set_at", layout, types[2:]))
     return TensorType(x.shape, promote(x.dtype, values.dtype))
 
 
@@ -135,13 +135,13 @@ def flat_positions(shape: tuple[int, ...], key: tuple[Any, ...]) -> Any:
 
 
 def _gather_transpose(ct: Any, x: Any, *indices: Any, layout: Layout, unique: bool) -> Any:
-    return scatter_add([ct, *indices], shape=x.shape, layout=layout, unique=unique)
+    return scatter_add_at([ct, *indices], shape=x.shape, layout=layout, unique=unique)
 
 
 def _scatter_add_transpose(
     ct: Any, values: Any, *indices: Any, shape: Any, layout: Layout, unique: bool
 ) -> Any:
-    return gather([ct, *indices], layout=layout, unique=unique)
+    return gather_at([ct, *indices], layout=layout, unique=unique)
 
 
 @linear(
@@ -151,7 +151,9 @@ def _scatter_add_transpose(
     view=True,
     namespace=None,
 )
-def gather(operands: Sequence[Array], /, *, layout: tuple[Any, ...], unique: bool = False) -> Array:
+def gather_at(
+    operands: Sequence[Array], /, *, layout: tuple[Any, ...], unique: bool = False
+) -> Array:
     """Read an array at an index expression with index arrays, as numpy does.
 
     Args:
@@ -163,7 +165,7 @@ def gather(operands: Sequence[Array], /, *, layout: tuple[Any, ...], unique: boo
         DTypeError: an index is not of integers. IndexError: an index is out of range, when it runs.
 
     >>> import symgrad as sg
-    >>> gather([sg.asarray([1.0, 2.0, 3.0]), sg.asarray([2, 2, 0])], layout=("index",))
+    >>> gather_at([sg.asarray([1.0, 2.0, 3.0]), sg.asarray([2, 2, 0])], layout=("index",))
     Tensor([3., 3., 1.])
     """
     return operands[0][numpy_key(layout, operands[1:])]
@@ -175,7 +177,7 @@ def gather(operands: Sequence[Array], /, *, layout: tuple[Any, ...], unique: boo
     warns=False,
     namespace=None,
 )
-def scatter_add(
+def scatter_add_at(
     operands: Sequence[Array],
     /,
     *,
@@ -183,18 +185,18 @@ def scatter_add(
     layout: tuple[Any, ...],
     unique: bool = False,
 ) -> Array:
-    """Zeros of ``shape``, with values added at an index expression: the transpose of `gather`.
+    """Zeros of ``shape``, with values added at an index expression: the transpose of `gather_at`.
 
     Values for one position accumulate; booleans are or-ed.
 
     Args:
         operands: the values, whose shape broadcasts to what the expression takes, then the indices.
         shape: the shape of the result.
-        layout, unique: as for `gather`.
+        layout, unique: as for `gather_at`.
 
     >>> import symgrad as sg
     >>> values, index = sg.asarray([1.0, 2.0, 4.0]), sg.asarray([2, 2, 0])
-    >>> scatter_add([values, index], shape=(3,), layout=("index",))
+    >>> scatter_add_at([values, index], shape=(3,), layout=("index",))
     Tensor([4., 0., 3.])
     """
     whole = np.zeros(shape, operands[0].dtype)
@@ -212,8 +214,8 @@ def _scatter_set_vjp(i: int, ct: Any, y: Any, args: Sequence[Any], attrs: dict[s
     indices, layout, unique = args[2:], attrs["layout"], attrs["unique"]
     if i == 0:
         nothing = ops.zeros_like(args[1], dtype=ct.dtype)
-        return scatter_set([ct, nothing, *indices], layout=layout, unique=unique)
-    gathered = gather([ct, *indices], layout=layout, unique=unique)
+        return scatter_set_at([ct, nothing, *indices], layout=layout, unique=unique)
+    gathered = gather_at([ct, *indices], layout=layout, unique=unique)
     return gathered if unique else ops.where(_winners(args, layout), gathered, 0)
 
 
@@ -230,7 +232,7 @@ def _scatter_set_jvp(
     dense = [
         ops.zeros_like(a) if t is ZERO else t for t, a in zip(tangents[:2], args[:2], strict=True)
     ]
-    return scatter_set([*dense, *args[2:]], **attrs)
+    return scatter_set_at([*dense, *args[2:]], **attrs)
 
 
 def _scatter_set_guard(
@@ -248,19 +250,19 @@ def _scatter_set_guard(
     warns=False,
     namespace=None,
 )
-def scatter_set(
+def scatter_set_at(
     operands: Sequence[Array], /, *, layout: tuple[Any, ...], unique: bool = False
 ) -> Array:
     """A copy of an array with values written at an index expression; the last write wins.
 
     Args:
         operands: the array, the values, which broadcast to what the expression takes, the indices.
-        layout: as for `gather`.
+        layout: as for `gather_at`.
         unique: promises that no position is written twice.
 
     >>> import symgrad as sg
     >>> x, v, index = sg.asarray([1.0, 2.0, 3.0]), sg.asarray([7.0, 8.0]), sg.asarray([2, 2])
-    >>> scatter_set([x, v, index], layout=("index",))
+    >>> scatter_set_at([x, v, index], layout=("index",))
     Tensor([1., 2., 8.])
     """
     x, values, *indices = operands
@@ -273,7 +275,7 @@ def scatter_set(
 def last_writes(
     indices: Sequence[Array], /, *, shape: tuple[Any, ...], layout: tuple[Any, ...]
 ) -> Array:
-    """For each value that `scatter_set` writes, whether no later one overwrites it.
+    """For each value that `scatter_set_at` writes, whether no later one overwrites it.
 
     >>> import symgrad as sg
     >>> last_writes([sg.asarray([2, 2, 0])], shape=(3,), layout=("index",))

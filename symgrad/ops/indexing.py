@@ -10,7 +10,7 @@ import numpy as np
 from symgrad.errors import DTypeError, ShapeError
 from symgrad.ir.op import ops
 from symgrad.ops.families import Array, composite
-from symgrad.ops.gather import MARKS, gather, last_writes, scatter_add, scatter_set
+from symgrad.ops.gather import MARKS, gather_at, last_writes, scatter_add_at, scatter_set_at
 from symgrad.ops.keys import Place, is_unknown_mask, place_of
 from symgrad.ops.slicing import pick, slice_axes, unpick, unslice
 from symgrad.ops.take import add_along_axis, take, take_along_axis
@@ -19,12 +19,12 @@ from symgrad.types import promote
 __all__ = [
     "add_along_axis",
     "add_at",
-    "gather",
+    "gather_at",
     "getitem",
     "last_writes",
     "pick",
-    "scatter_add",
-    "scatter_set",
+    "scatter_add_at",
+    "scatter_set_at",
     "set_at",
     "slice_axes",
     "take",
@@ -60,7 +60,7 @@ def getitem(x: Array, key: Any, /) -> Any:
     only = _only_index(x, place)
     if only is not None and not place.unique:
         return take(x, place.indices[0], axis=only)
-    return gather([x, *place.indices], layout=tuple(place.layout), unique=place.unique)
+    return gather_at([x, *place.indices], layout=tuple(place.layout), unique=place.unique)
 
 
 def _with_known_sizes(x: Any, place: Place) -> Any:
@@ -125,7 +125,9 @@ def set_at(x: Array, key: Any, values: Array, /) -> Any:
         return ops.where(_mask_over("set_at", x, key, values), values, x)
     place = place_of("set_at", x, key)
     x = _with_known_sizes(x, place)
-    return scatter_set([x, values, *place.indices], layout=tuple(place.layout), unique=place.unique)
+    return scatter_set_at(
+        [x, values, *place.indices], layout=tuple(place.layout), unique=place.unique
+    )
 
 
 @composite
@@ -148,7 +150,7 @@ def add_at(x: Array, key: Any, values: Array, /) -> Any:
         return x + ops.where(_mask_over("add_at", x, key, values), values, 0)
     place = place_of("add_at", x, key)
     x = _with_known_sizes(x, place)
-    added = scatter_add(
+    added = scatter_add_at(
         [values, *place.indices], shape=x.shape, layout=tuple(place.layout), unique=place.unique
     )
     return x + added

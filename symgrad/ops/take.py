@@ -9,7 +9,7 @@ import numpy as np
 
 from symgrad.errors import ShapeError
 from symgrad.ops.families import Array, linear
-from symgrad.ops.gather import Layout, require_integers, scatter_add
+from symgrad.ops.gather import Layout, require_integers, scatter_add_at
 from symgrad.ops.slicing import fits
 from symgrad.types import Size, TensorType, broadcast_shapes, normalize_axis
 
@@ -27,7 +27,7 @@ def _take_type(x: TensorType, indices: TensorType, *, axis: int) -> TensorType:
 
 
 def _take_transpose(ct: Any, x: Any, indices: Any, *, axis: int) -> Any:
-    return scatter_add([ct, indices], shape=x.shape, layout=along(axis, x.shape))
+    return scatter_add_at([ct, indices], shape=x.shape, layout=along(axis, x.shape))
 
 
 def along(axis: int, shape: Sequence[Size]) -> Layout:

@@ -345,7 +345,7 @@ def log_of_gathered_softmax(
     """The log passes through a choice of elements."""
     at: dict[str, Any] = {"layout": layout, "unique": unique}
     softmax, log_softmax = ops.softmax(x, axis), ops.log_softmax(x, axis)
-    return ops.log(ops.gather([softmax, i], **at)), ops.gather([log_softmax, i], **at)
+    return ops.log(ops.gather_at([softmax, i], **at)), ops.gather_at([log_softmax, i], **at)
 
 
 @rule("stabilize")
@@ -355,7 +355,7 @@ def log_of_softmax_gathered_by_two(
     """The log passes through a choice of elements."""
     at: dict[str, Any] = {"layout": layout, "unique": unique}
     softmax, log_softmax = ops.softmax(x, axis), ops.log_softmax(x, axis)
-    return ops.log(ops.gather([softmax, i, j], **at)), ops.gather([log_softmax, i, j], **at)
+    return ops.log(ops.gather_at([softmax, i, j], **at)), ops.gather_at([log_softmax, i, j], **at)
 
 
 @rule("stabilize")

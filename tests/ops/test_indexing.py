@@ -9,7 +9,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import ArgumentError, DTypeError, OutOfRange, ShapeError, TraceError
-from symgrad.ops.gather import last_writes, scatter_add, scatter_set
+from symgrad.ops.gather import last_writes, scatter_add_at, scatter_set_at
 from symgrad.ops.slicing import axis_slice, canonical_slice, slice_length, unslice
 from symgrad.types import Dim
 from tests.ops.finite_differences import check_derivatives
@@ -271,7 +271,7 @@ def test_written_values_take_the_type_of_the_array() -> None:
 
 def test_booleans_are_or_ed() -> None:
     values = sg.asarray(np.array([True, False, False]))
-    found = scatter_add([values, np.array([1, 1, 0])], shape=(3,), layout=("index",))
+    found = scatter_add_at([values, np.array([1, 1, 0])], shape=(3,), layout=("index",))
     assert found.dtype == np.bool_
     assert np.array_equal(found.numpy(), [False, True, False])
     found = unslice(sg.asarray(np.array([True])), shape=(2,), starts=(1,), stops=(2,), steps=(1,))
@@ -295,7 +295,7 @@ def test_every_element_type_passes_through(dtype: str) -> None:
 
 def test_operands_are_never_modified() -> None:
     a, v = np.arange(4.0), np.ones(2)
-    scatter_set([sg.asarray(a), sg.asarray(v), np.array([0, 1])], layout=("index",))
+    scatter_set_at([sg.asarray(a), sg.asarray(v), np.array([0, 1])], layout=("index",))
     sg.add_at(sg.asarray(a), [0, 0], v)
     assert np.array_equal(a, np.arange(4.0))
 

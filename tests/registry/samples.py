@@ -357,7 +357,7 @@ SAMPLES: dict[str, list[Sample]] = {
         S(normal(7), shape=(5, 7), positions=(2, None)),
         S(normal(), shape=(5, 7), positions=(4, -3)),
     ],
-    "gather": [
+    "gather_at": [
         rigid(S(normal(5), _COLUMN, layout=("index",))),
         rigid(S(normal(5, 7), _COLUMN, layout=("index", (0, 7, 1)))),
         rigid(S(normal(5, 7), _TABLE, _TABLE, layout=("index", "index"))),
@@ -371,7 +371,7 @@ SAMPLES: dict[str, list[Sample]] = {
         ),
         rigid(S(normal(5, 7), np.array([0, 3]), layout=("index", (0, 7, 1)), unique=True)),
     ],
-    "scatter_add": [
+    "scatter_add_at": [
         rigid(S(normal(5), _COLUMN, shape=(5,), layout=("index",))),
         rigid(S(normal(5, 7), _COLUMN, shape=(6, 7), layout=("index", (0, 7, 1)))),
         rigid(S(normal(2, 3), _TABLE, _TABLE, shape=(5, 7), layout=("index", "index"))),
@@ -388,7 +388,7 @@ SAMPLES: dict[str, list[Sample]] = {
             )
         ),
     ],
-    "scatter_set": [
+    "scatter_set_at": [
         rigid(S(normal(5), normal(5, seed=1), _COLUMN, layout=("index",))),
         rigid(S(normal(5, 7), normal(7), _COLUMN, layout=("index", (0, 7, 1)))),
         rigid(
@@ -847,7 +847,7 @@ COMPOSITE_SAMPLES.update(gathered("COMPOSITE_SAMPLES"))
 
 
 INDEXED = (
-    "take", "gather", "scatter_add", "scatter_set", "take_along_axis", "add_along_axis",
+    "take", "gather_at", "scatter_add_at", "scatter_set_at", "take_along_axis", "add_along_axis",
     "diagonal_matrix", "unslice", "pool_gather", "pool_scatter", "insertion_points", "searchsorted",
     *gathered("INDEXED"),
 )  # fmt: skip
