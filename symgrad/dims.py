@@ -239,6 +239,11 @@ def fresh_dim() -> Dim:
     return Dim(polynomials.of_atom(f"_{number}"))
 
 
+def is_made_up(name: str) -> bool:
+    """Whether a name is of the form that `fresh_dim` gives."""
+    return _FRESH.fullmatch(name) is not None
+
+
 def _reserve(name: str) -> None:
     """Keep ``fresh_dim`` away from a name that was given (read from a text, say)."""
     global _next_fresh

@@ -18,7 +18,16 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
 
-from symgrad.dims import Dim, Size, ceil_div, fresh_dim, is_nonnegative, max_size, min_size
+from symgrad.dims import (
+    Dim,
+    Size,
+    ceil_div,
+    fresh_dim,
+    is_made_up,
+    is_nonnegative,
+    max_size,
+    min_size,
+)
 from symgrad.dtype_info import FloatInfo, IntInfo, can_cast, finfo, iinfo, isdtype
 from symgrad.dtypes import (
     DTYPES,
@@ -109,6 +118,7 @@ __all__ = [
     "is_floating",
     "is_inexact",
     "is_integer",
+    "is_made_up",
     "is_nonnegative",
     "isdtype",
     "max_size",

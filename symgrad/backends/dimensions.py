@@ -8,7 +8,7 @@ from typing import NamedTuple
 from symgrad.errors import ShapeError
 from symgrad.ir.records import names_of
 from symgrad.ir.symbol import Symbol
-from symgrad.types import Dim, Shape, Size
+from symgrad.types import Dim, Shape, Size, is_made_up
 
 
 class Solution(NamedTuple):
@@ -95,11 +95,21 @@ def unbound(symbol: Symbol, known: Collection[str]) -> ShapeError | None:
     missing = [n for n in names_of(tuple(symbol.attrs.values())) if n not in known]
     if not missing:
         return None
+    (name, *_) = missing
+    site = None if symbol.site is None else str(symbol.site)
+    if is_made_up(name):
+        return ShapeError(
+            symbol.op.name,
+            f"nothing that is computed tells the size {name}",
+            expected="a graph that holds an array with this axis",
+            hint="the count of what a mask takes is sg.count_nonzero(mask)",
+            site=site,
+        )
     return ShapeError(
         symbol.op.name,
-        f"no size {missing[0]} follows from the inputs",
-        expected=f"an input with an axis that is just {missing[0]}, or sizes of inputs instead",
-        site=None if symbol.site is None else str(symbol.site),
+        f"no size {name} follows from the inputs",
+        expected=f"an input with an axis that is just {name}, or sizes of inputs instead",
+        site=site,
     )
 
 

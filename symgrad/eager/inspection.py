@@ -22,10 +22,10 @@ class NamespaceInfo:
     def capabilities(self) -> dict[str, Any]:
         """Which optional parts of the standard there are.
 
-        A boolean index works where its value is known: on tensors, and as a constant in a graph.
-        Functions whose result has a size that depends on values (nonzero, unique) are missing.
+        In a graph, a size that depends on values is a dimension of a made-up name, which is bound
+        when the graph runs.
         """
-        return {"boolean indexing": True, "data-dependent shapes": False, "max dimensions": 64}
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> str:
         """The device of a new tensor."""

@@ -33,7 +33,7 @@ from symgrad.ir.symbol import (
     new_symbol,
     variable_on,
 )
-from symgrad.types import Dim, Size, TensorType, TupleType, take_constraints
+from symgrad.types import Dim, Size, TensorType, TupleType, is_made_up, take_constraints
 
 if TYPE_CHECKING:
     from symgrad.ir.graph import Graph
@@ -304,8 +304,6 @@ def require_arity(op: Op, count: int, where: str) -> None:
 
 # --------------------------------------------------------------------------- fresh dimensions
 
-_FRESH = re.compile(r"_\d+")
-
 
 def _renamed(symbol: Symbol, declared: Kind, where: str) -> Symbol:
     """The symbol with the declared type, if only names of sizes found by running differ."""
@@ -333,7 +331,7 @@ def fresh_names(inferred: Kind, declared: Kind, operands: Iterable[Kind]) -> dic
     for a, b in zip(ours, theirs, strict=True):
         for left, right in zip(a.shape, b.shape, strict=False):
             made_up, given = _sole_name(left), _sole_name(right)
-            if made_up and given and _FRESH.fullmatch(made_up) and not {made_up, given} & known:
+            if made_up and given and is_made_up(made_up) and not {made_up, given} & known:
                 names.setdefault(made_up, right)
     renamed = [[_with_names(size, names) for size in kind.shape] for kind in ours]
     same = renamed == [list(kind.shape) for kind in theirs]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 from symgrad.errors import ArgumentError, DTypeError, ShapeError
 from symgrad.ir.lifting import lift
+from symgrad.ir.signature import Attrs
 from symgrad.ir.symbol import Symbol, array_like, constant_of, make
+from symgrad.types import Dim, Size, TensorType, TupleType
 
 _serial = attrgetter("serial")
 
@@ -44,32 +46,74 @@ def users(symbols: Iterable[Symbol]) -> dict[Symbol, list[Symbol]]:
     return table
 
 
+class FoundSizes:
+    """The names of sizes that only running tells, in a graph that is being built anew.
+
+    An op whose result has such a size makes up a name for it each time it is applied, so where it
+    is applied to new operands, the attributes of what follows must take the new name.
+    """
+
+    __slots__ = ("_names",)
+
+    def __init__(self) -> None:
+        self._names: dict[str, Size] = {}
+
+    def note(self, old: Symbol, new: Symbol) -> None:
+        """Learn new names from a symbol and what stands for it."""
+        if new is old or new.type == old.type:
+            return
+        for before, after in zip(_items(old.type), _items(new.type), strict=True):
+            for left, right in zip(before.shape, after.shape, strict=True):
+                if left != right and isinstance(left, Dim) and left.name is not None:
+                    self._names[left.name] = right
+
+    def attrs(self, symbol: Symbol) -> Attrs:
+        """The attributes of ``symbol`` in the new names."""
+        if not self._names or not symbol.attrs:
+            return symbol.attrs
+        return {name: self._renamed(value) for name, value in symbol.attrs.items()}
+
+    def _renamed(self, value: Any) -> Any:
+        if isinstance(value, Dim):
+            return value.substitute(self._names)
+        if type(value) is tuple:
+            return tuple([self._renamed(item) for item in cast("tuple[Any, ...]", value)])
+        return value
+
+
+def _items(kind: TensorType | TupleType) -> Sequence[TensorType]:
+    return kind.items if isinstance(kind, TupleType) else (kind,)
+
+
 def rebuild(
     outputs: Sequence[Symbol],
-    construct: Callable[[Symbol, tuple[Symbol, ...]], Symbol],
+    construct: Callable[[Symbol, tuple[Symbol, ...], Attrs], Symbol],
     mapping: Mapping[Symbol, Symbol] | None = None,
 ) -> list[Symbol]:
     """Build ``outputs`` anew from the leaves up.
 
     Args:
         outputs: what to rebuild.
-        construct: gives the new symbol for an old one and its new operands.
+        construct: gives the new symbol for an old one, its new operands and attributes.
         mapping: symbols that are replaced as they stand, their operands not visited.
     """
     new: dict[Symbol, Symbol] = dict(mapping or {})
+    sizes = FoundSizes()
     for symbol in reachable(outputs, stop=new):
         if symbol not in new:
-            new[symbol] = (
-                construct(symbol, tuple(new[a] for a in symbol.args)) if symbol.args else symbol
-            )
+            args = tuple([new[a] for a in symbol.args])
+            new[symbol] = symbol if symbol.is_leaf else construct(symbol, args, sizes.attrs(symbol))
+        sizes.note(symbol, new[symbol])
     return [new[output] for output in outputs]
 
 
-def remake(symbol: Symbol, args: tuple[Symbol, ...]) -> Symbol:
-    """The same application on other operands; the same object if they are the same."""
-    if all(new is old for new, old in zip(args, symbol.args, strict=True)):
+def remake(symbol: Symbol, args: tuple[Symbol, ...], attrs: Attrs) -> Symbol:
+    """The same application on other operands; the same object if nothing is new."""
+    if attrs is symbol.attrs and all(
+        new is old for new, old in zip(args, symbol.args, strict=True)
+    ):
         return symbol
-    return make(symbol.op, args, symbol.attrs)
+    return make(symbol.op, args, attrs)
 
 
 def substitute(outputs: Any, mapping: Mapping[Symbol, Any]) -> Any:

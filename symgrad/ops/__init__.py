@@ -19,6 +19,8 @@ from symgrad.ops import (
     ranges,
     reduce,
     scalar,
+    searching,
+    sets,
     sorting,
 )
 
@@ -39,5 +41,7 @@ __all__ = [
     "ranges",
     "reduce",
     "scalar",
+    "searching",
+    "sets",
     "sorting",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import DTypeError, ShapeError
+from symgrad.errors import DTypeError
 from symgrad.ir.op import ops
 from symgrad.ops.families import Array, composite
 from symgrad.ops.gather import MARKS, gather_at, last_writes, scatter_add_at, scatter_set_at
@@ -40,12 +40,12 @@ def getitem(x: Array, key: Any, /) -> Any:
 
     Args:
         x: an array.
-        key: ints, slices, None, ``...``, integer arrays (symbols too) and boolean masks, or a tuple
-            of these. The value of a mask must be known while the graph is built.
+        key: ints, slices, None, ``...``, integer arrays and boolean masks (both may be symbols), or
+            a tuple of these. A mask that is a symbol gives an axis whose size only running tells.
     Raises:
         OutOfRange: too many indices, or an index outside its axis (at once where both are known,
             else IndexError when it runs). DTypeError: an index array of another element type.
-        TraceError: a mask or the bound of a slice without a value.
+        TraceError: the bound of a slice is a symbol.
 
     >>> import symgrad as sg
     >>> x = sg.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
@@ -109,8 +109,7 @@ def set_at(x: Array, key: Any, values: Array, /) -> Any:
 
     Args:
         x: an array.
-        key: as for `getitem`; also a boolean mask without a value, if ``values`` do not depend on
-            how many elements it takes.
+        key: as for `getitem`.
         values: broadcast to the shape of ``x[key]``, and cast to the element type of ``x``.
     Raises:
         OutOfRange, TraceError: as `getitem`. ShapeError: values do not broadcast.
@@ -121,8 +120,8 @@ def set_at(x: Array, key: Any, values: Array, /) -> Any:
     Tensor([7., 7., 3.])
     """
     values = _in_type_of("set_at", x, values)
-    if is_unknown_mask(key):
-        return ops.where(_mask_over("set_at", x, key, values), values, x)
+    if _selects_evenly(x, key, values):
+        return ops.where(_mask_over(x, key), values, x)
     place = place_of("set_at", x, key)
     x = _with_known_sizes(x, place)
     return scatter_set_at(
@@ -146,8 +145,8 @@ def add_at(x: Array, key: Any, values: Array, /) -> Any:
     Tensor([31.,  2.,  3.])
     """
     values = _in_type_of("add_at", x, values)
-    if is_unknown_mask(key):
-        return x + ops.where(_mask_over("add_at", x, key, values), values, 0)
+    if _selects_evenly(x, key, values):
+        return x + ops.where(_mask_over(x, key), values, 0)
     place = place_of("add_at", x, key)
     x = _with_known_sizes(x, place)
     added = scatter_add_at(
@@ -174,15 +173,11 @@ def _wider(where: str, x: Any, got: Any) -> DTypeError:
     )
 
 
-def _mask_over(where: str, x: Any, mask: Any, values: Any) -> Any:
-    """A mask without a value, stretched over the axes of ``x`` that follow its own."""
-    inner = x.ndim - mask.ndim
-    if inner < 0 or values.ndim > inner:
-        raise ShapeError(
-            where,
-            "values must not depend on how many elements a mask takes that has no value yet",
-            expected=f"at most {max(inner, 0)} axes",
-            got=values.shape,
-            hint="use sg.where(mask, values, x)",
-        )
-    return ops.reshape(mask, (*mask.shape, *(1,) * inner))
+def _selects_evenly(x: Any, key: Any, values: Any) -> bool:
+    """Whether a mask without a value gets the same values for whatever it selects."""
+    return is_unknown_mask(key) and values.ndim <= x.ndim - key.ndim
+
+
+def _mask_over(x: Any, mask: Any) -> Any:
+    """A mask, stretched over the axes of ``x`` that follow its own."""
+    return ops.reshape(mask, (*mask.shape, *(1,) * (x.ndim - mask.ndim)))

@@ -7,14 +7,15 @@ writing share that.
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symgrad.errors import ArgumentError, DTypeError, OutOfRange, TraceError
 from symgrad.ir.late import late
+from symgrad.ir.op import ops
 from symgrad.ir.symbol import CONSTANT, Symbol
 from symgrad.ir.walk import reachable
 from symgrad.ops.slicing import canonical_slice, in_range
@@ -29,7 +30,7 @@ class Place:
     indices: list[Any] = field(default_factory=list[Any])
     arrays: int = 0
     masks: int = 0
-    known_sizes: dict[int, int] = field(default_factory=dict[int, int])
+    known_sizes: dict[int, Size] = field(default_factory=dict[int, Size])
     """Axes of a named size that a mask fixes."""
 
     @property
@@ -85,7 +86,7 @@ def _entry(where: str, value: Any) -> Any:
             where, "no such index", expected="ints, slices, None, ... or arrays", got=repr(value)
         )
     if is_bool(value.dtype):
-        return _known_mask(where, value)
+        return _mask(where, value)
     if not is_integer(value.dtype):
         raise DTypeError(
             where, "element type of an index array", expected="integer or bool", got=value.dtype
@@ -93,24 +94,17 @@ def _entry(where: str, value: Any) -> Any:
     return value
 
 
-def _known_mask(where: str, mask: Any) -> NDArray[Any]:
-    """The value of a mask, without which the size of the result is not known."""
-    if is_unknown_mask(mask):
-        raise TraceError(
-            where,
-            "how many elements a mask takes must be known while the graph is built",
-            expected="a mask with a value",
-            got=repr(mask),
-            hint="use sg.where(mask, x, 0), which keeps the shape",
-        )
-    if isinstance(mask, Symbol):
-        mask = mask.value if mask.op is CONSTANT else late.evaluate(mask)
-    mask = np.asarray(mask.numpy() if hasattr(mask, "numpy") else mask)
+def _mask(where: str, mask: Any) -> Any:
+    """A mask: its value, if it has one while the graph is built."""
     if mask.ndim == 0:
         raise ArgumentError(
-            where, "a mask has at least one axis", got=bool(mask), hint="use None for a new axis"
+            where, "a mask has at least one axis", got=mask, hint="use None for a new axis"
         )
-    return mask
+    if is_unknown_mask(mask):
+        return mask
+    if isinstance(mask, Symbol):
+        mask = mask.value if mask.op is CONSTANT else late.evaluate(mask)
+    return np.asarray(mask.numpy() if hasattr(mask, "numpy") else mask)
 
 
 def is_unknown_mask(key: Any) -> bool:
@@ -121,7 +115,7 @@ def is_unknown_mask(key: Any) -> bool:
 
 
 def _is_mask(entry: Any) -> bool:
-    return isinstance(entry, np.ndarray) and is_bool(entry.dtype)
+    return hasattr(entry, "dtype") and is_bool(entry.dtype)
 
 
 def _filled(where: str, entries: list[Any], x: Any) -> list[Any]:
@@ -192,19 +186,29 @@ def _inside(bound: Any, size: Size) -> Any:
     return bound if is_nonnegative(size - bound) else min_size(bound, size)
 
 
-def _place_mask(where: str, place: Place, x: Any, axis: int, mask: NDArray[Any]) -> None:
+def _place_mask(where: str, place: Place, x: Any, axis: int, mask: Any) -> None:
     """A mask is the index arrays of its true positions, one per axis that it covers."""
-    for k, length in enumerate(mask.shape):
-        size = x.shape[axis + k]
-        if size != length:
-            if isinstance(size, int):
-                raise OutOfRange(
-                    where,
-                    f"mask does not fit axis {axis + k}",
-                    expected=f"size {size}",
-                    got=mask.shape,
-                )
-            place.known_sizes[axis + k] = length
+    covered = x.shape[axis : axis + mask.ndim]
+    for k, (size, length) in enumerate(zip(covered, mask.shape, strict=True), axis):
+        if size == length:
+            continue
+        if isinstance(size, Dim):
+            place.known_sizes[k] = length
+        elif isinstance(length, int):
+            raise OutOfRange(
+                where, f"mask does not fit axis {k}", expected=f"size {size}", got=mask.shape
+            )
     place.masks += 1
-    place.indices.extend(np.nonzero(mask))
     place.layout.extend(["index"] * mask.ndim)
+    place.indices.extend(_true_positions(mask, covered))
+
+
+def _true_positions(mask: Any, covered: Sequence[Size]) -> Sequence[Any]:
+    if not isinstance(mask, Symbol):
+        return np.nonzero(mask)
+    # A named size of the mask is that of the axis; stretching says so.
+    sizes = [
+        length if isinstance(size, Dim) else size
+        for size, length in zip(covered, mask.shape, strict=True)
+    ]
+    return ops.nonzero(mask if tuple(sizes) == mask.shape else ops.broadcast_to(mask, tuple(sizes)))

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from symgrad.errors import ArgumentError
 from symgrad.ir.symbol import Symbol, building, constructing
-from symgrad.ir.walk import reachable, remake
+from symgrad.ir.walk import FoundSizes, reachable, remake
 from symgrad.rewrite import algebra, moving, simplify, stable
 from symgrad.rewrite.builder import Builder, Trace, rewriting
 from symgrad.rewrite.rule import RULES, Rule
@@ -69,7 +69,7 @@ def rewrite(outputs: Sequence[Symbol], level: str, keep: Collection[Symbol] = ()
 def _applied(outputs: Sequence[Symbol], builder: Builder, keep: Collection[Symbol]) -> list[Symbol]:
     """Rebuild bottom-up; new symbols take the site and the origin of those that they replace."""
     new: dict[Symbol, Symbol] = {}
-    stop = set(keep)
+    stop, sizes = set(keep), FoundSizes()
     with constructing(builder=builder):
         for symbol in reachable(outputs, stop=stop):
             new[symbol] = symbol
@@ -77,8 +77,10 @@ def _applied(outputs: Sequence[Symbol], builder: Builder, keep: Collection[Symbo
                 continue
             args = tuple([new[a] for a in symbol.args])
             building.site, building.origin = symbol.site, symbol.origin
-            found = builder.simplified(symbol.op, args, symbol.attrs)
-            new[symbol] = (
-                remake(symbol, builder.ordered(symbol.op, args)) if found is None else found
-            )
+            attrs = sizes.attrs(symbol)
+            found = builder.simplified(symbol.op, args, attrs)
+            if found is None:
+                found = remake(symbol, builder.ordered(symbol.op, args), attrs)
+            new[symbol] = found
+            sizes.note(symbol, found)
     return [new[output] for output in outputs]

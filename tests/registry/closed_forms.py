@@ -15,7 +15,7 @@ from mpmath import mpf
 
 import symgrad as sg
 from symgrad.ir.op import OPS
-from tests.registry.families import gathered
+from tests.registry.families import extend, gathered
 from tests.registry.formulas import (
     LARGE,
     MIDDLE,
@@ -362,7 +362,7 @@ FORMULAS: dict[str, list[Row]] = {
         for n in (1, 2, 5)
     ],
 }
-FORMULAS.update(gathered("FORMULAS"))
+extend(FORMULAS, "FORMULAS")
 
 WITHOUT_FORMULA = {
     "nextafter": "a step of the floating-point grid, not a real function",

@@ -15,7 +15,7 @@ import symgrad as sg
 from symgrad.errors import DTypeError
 from symgrad.ir.op import COMPOSITES, OPS, Composite, Op
 from symgrad.types import TensorType
-from tests.registry.families import gathered
+from tests.registry.families import extend, gathered
 from tests.registry.sampling import (
     KEY,
     TRUE_FALSE,
@@ -570,7 +570,7 @@ SAMPLES: dict[str, list[Sample]] = {
         keyed(S(KEY, np.array([1, 2, 3]), np.array(9), shape=(5, 3), dtype="uint8")),
     ],
 }
-SAMPLES.update(gathered("SAMPLES"))
+extend(SAMPLES, "SAMPLES")
 
 
 def _projector(vectors: Any, values: Any) -> Any:
@@ -843,7 +843,7 @@ COMPOSITE_SAMPLES: dict[str, list[Sample]] = {
         rigid(S(normal(5, 3), _CLASSES, reduction="none", ignore_index=None)),
     ],
 }
-COMPOSITE_SAMPLES.update(gathered("COMPOSITE_SAMPLES"))
+extend(COMPOSITE_SAMPLES, "COMPOSITE_SAMPLES")
 
 
 INDEXED = (

@@ -19,3 +19,9 @@ def gathered(table: str) -> list[Any]:
         found = getattr(importlib.import_module(f"{__name__}.{module}"), table, [])
         rows += found.items() if isinstance(found, dict) else found
     return rows
+
+
+def extend(table: dict[str, list[Any]], name: str) -> None:
+    """Add the rows of all modules here to a table; a name may have rows in several."""
+    for key, rows in gathered(name):
+        table[key] = [*table.get(key, []), *rows]
