@@ -180,7 +180,7 @@ class Composite:
         self.name = self.__name__ = self.__qualname__ = body.__name__
         self.__doc__ = body.__doc__
         self.signature = Signature(body)
-        self.called = inspect.signature(body)
+        self.called = self.signature.called
 
     family = "composite"
 
@@ -240,7 +240,15 @@ class _Documentation:
         return self.of_class if instance is None else instance.doc
 
 
+class _Signature:
+    """What `inspect.signature` says: an op's own, of the class nothing special."""
+
+    def __get__(self, instance: Op | None, owner: Any) -> inspect.Signature | None:
+        return None if instance is None else instance.signature.called
+
+
 setattr(Op, "__doc__", _Documentation(Op.__doc__ or ""))  # noqa: B010  # a descriptor, to pyright no str
+setattr(Op, "__signature__", _Signature())  # noqa: B010  # likewise
 
 OPS: dict[str, Op] = {}
 COMPOSITES: dict[str, Composite] = {}

@@ -64,6 +64,7 @@ class Signature:
     __slots__ = (
         "arity",
         "attrs",
+        "called",
         "defaults",
         "operands",
         "parameters",
@@ -74,7 +75,7 @@ class Signature:
     )
 
     def __init__(self, kernel: Callable[..., Any]) -> None:
-        signature = inspect.signature(kernel)
+        self.called = signature = inspect.signature(kernel)
         self.text = _call_text(signature)
         self.parameters = tuple(
             Parameter(
