@@ -42,10 +42,19 @@ def average(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
 def variance(x: Array, axis: tuple[int, ...], correction: float, keepdims: bool) -> Array:
     """The variance along axes, in the precision it is computed in."""
     number = number_of(x, axis)
-    wide = widened(x)
-    centred = wide - np.divide(np.add.reduce(wide, axis=axis, keepdims=True), number)
-    total = np.add.reduce(np.square(centred), axis=axis, keepdims=keepdims)
+    total = np.add.reduce(np.square(distances(widened(x), axis)), axis=axis, keepdims=keepdims)
     return np.divide(total, number - correction if number > correction else 0)
+
+
+def distances(x: Array, axis: tuple[int, ...]) -> Array:
+    """What each element has above the mean along axes; of equal elements exactly 0."""
+    number = number_of(x, axis)
+    middle = np.divide(np.add.reduce(x, axis=axis, keepdims=True), number)
+    if number > 0:
+        # A sum is rounded, and so the quotient may lie beyond all elements.
+        middle = np.maximum(middle, np.minimum.reduce(x, axis=axis, keepdims=True))
+        middle = np.minimum(middle, np.maximum.reduce(x, axis=axis, keepdims=True))
+    return np.subtract(x, middle)
 
 
 # --- for the rules --------------------------------------------------------------------------------
@@ -77,8 +86,13 @@ def _freedom(x: Any, axes: Axes, correction: float) -> Any:
 
 
 def _deviation(x: Any, axes: Axes) -> Any:
-    wide = _wide(x)
-    return wide - mean(wide, axis=axes, keepdims=True)
+    return centred(_wide(x), axis=axes)
+
+
+def any_guard(i: int, predicate: Any, y: Any, args: Any, attrs: Attrs) -> Any:
+    """An element matters if any result along the axes does."""
+    shape: Shape = args[0].shape
+    return ops.broadcast_to(ops.any(predicate, axis=attrs["axis"], keepdims=True), shape)
 
 
 # --- the mean -------------------------------------------------------------------------------------
@@ -105,11 +119,12 @@ def mean(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     """The arithmetic mean of the elements along axes; of nothing: NaN.
 
     Args:
-        x: array of floating or complex numbers; integers are cast to the default float type.
+        x: array of floating or complex numbers; integers and booleans are cast to the default
+            float type.
         axis: an axis, a tuple of axes, or None for all. Named dimensions count with their size.
         keepdims: keep the reduced axes, with size 1.
     Raises:
-        ShapeError: an axis does not exist or is given twice. DTypeError: booleans.
+        ShapeError: an axis does not exist or is given twice.
 
     >>> import symgrad as sg
     >>> sg.mean(sg.asarray([[1.0, 2.0], [3.0, 4.0]]), axis=0)
@@ -119,6 +134,26 @@ def mean(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
 
 
 # --- variance and standard deviation --------------------------------------------------------------
+
+
+def _centred_type(x: TensorType, *, axis: Axes) -> TensorType:
+    require_kind("centred", x.dtype, "floating")
+    return x
+
+
+@linear(
+    type=_centred_type,
+    transpose=lambda ct, x, *, axis: centred(ct, axis=axis),
+    guard=any_guard,
+    namespace=None,
+)
+def centred(x: Array, /, *, axis: tuple[int, ...]) -> Array:
+    """Elements less their mean along axes: a projection, and so its own transpose.
+
+    >>> centred(np.array([1.0, 3.0]), axis=(0,))
+    Tensor([-1.,  1.])
+    """
+    return distances(widened(x), axis).astype(x.dtype, copy=False)
 
 
 def _spread_attrs(name: str) -> Any:
@@ -167,13 +202,13 @@ def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: boo
     """The variance of the elements along axes, from the squared distances to their mean.
 
     Args:
-        x: array of real floating numbers; integers are cast to the default float type.
+        x: array of real floating numbers; integers and booleans are cast to the default float type.
         axis: an axis, a tuple of axes, or None for all.
         correction: subtracted from the number of elements before dividing; 1 gives the unbiased
             estimate. If nothing is left, the result is NaN or infinite.
         keepdims: keep the reduced axes, with size 1.
     Raises:
-        ShapeError: an axis does not exist or is given twice. DTypeError: booleans, complex numbers.
+        ShapeError: an axis does not exist or is given twice. DTypeError: complex numbers.
 
     >>> import symgrad as sg
     >>> float(sg.var(sg.asarray([1.0, 2.0, 3.0]), correction=1))
@@ -211,7 +246,8 @@ def _std_jvp(tangents: Any, y: Any, args: Any, attrs: Attrs) -> Any:
 def std(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     """The standard deviation of the elements along axes, the root of `var`.
 
-    Its slope is 0 where all elements are equal. Arguments and errors are those of ``var``.
+    Where all elements are equal, its derivatives of every order are 0. Arguments and errors are
+    those of ``var``.
 
     >>> import symgrad as sg
     >>> float(sg.std(sg.asarray([1.0, 1.0, 3.0, 3.0])))

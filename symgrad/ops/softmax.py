@@ -7,16 +7,25 @@ is almost 1.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from symgrad.ir.op import ZERO, Attrs, ops
-from symgrad.ops.families import Array, opaque, reduction, require_kind
-from symgrad.ops.moments import widened
-from symgrad.ops.reduce import Axes, axes_in_one_form, kept, reduced_type, spread_guard
-from symgrad.ops.scalar import astype, exp, expm1, where
-from symgrad.types import Shape, TensorType, float16, float32, normalize_axis
+from symgrad.ops.families import Array, linear, opaque, reduction, require_kind
+from symgrad.ops.moments import any_guard, widened
+from symgrad.ops.reduce import (
+    Axes,
+    axes_in_one_form,
+    kept,
+    kept_shape,
+    reduced_type,
+    spread_guard,
+)
+from symgrad.ops.scalar import astype, exp, expm1
+from symgrad.ops.slicing import fits
+from symgrad.types import TensorType, float16, float32, normalize_axis
 
 # --- for the kernels ------------------------------------------------------------------------------
 
@@ -37,19 +46,68 @@ def peak_of(x: Array, axis: tuple[int, ...] | int) -> Array:
     return np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
 
 
+def in_lines(x: Array, axis: tuple[int, ...]) -> Array:
+    """The axes as one, behind all others."""
+    others = [k for k in range(x.ndim) if k not in axis]
+    moved = x.transpose(*others, *axis)
+    return moved.reshape(*moved.shape[: len(others)], math.prod(moved.shape[len(others) :]))
+
+
 # --- for the rules --------------------------------------------------------------------------------
 
 
-def _reference(t: Any, p: Any, axes: Axes) -> Any:
-    """What ``t`` is where ``p`` is largest."""
-    if any(p.shape[axis] == 0 for axis in axes):
-        return 0
-    if len(axes) == 1:
-        peak = ops.argmax(p, axis=axes[0], keepdims=True)
-        return ops.take_along_axis(t, peak, axis=axes[0])
-    at = p == ops.max(p, axis=axes, keepdims=True)
-    number = astype(ops.sum(at, axis=axes, keepdims=True), t.dtype)
-    return ops.sum(where(at, t, 0), axis=axes, keepdims=True) / number
+def _at_peak_type(t: TensorType, p: TensorType, *, axis: Axes) -> TensorType:
+    require_kind("at_peak", p.dtype, "real")
+    fits("at_peak", t.shape, p.shape)
+    return TensorType(kept_shape(t.shape, axis), t.dtype)
+
+
+@linear(
+    type=_at_peak_type,
+    transpose=lambda ct, t, p, *, axis: onto_peak(ct, p, axis=axis),
+    warns=False,
+    namespace=None,
+)
+def at_peak(t: Array, p: Array, /, *, axis: tuple[int, ...]) -> Array:
+    """What ``t`` is where ``p`` is largest, with kept axes; of nothing: 0.
+
+    >>> at_peak(np.array([3.0, 4.0]), np.array([0.2, 0.8]), axis=(0,))
+    Tensor([4.])
+    """
+    kept = tuple(1 if k in axis else size for k, size in enumerate(t.shape))
+    values, sizes = in_lines(t, axis), in_lines(p, axis)
+    if sizes.shape[-1] == 0:
+        return np.zeros(kept, t.dtype)
+    places = np.argmax(sizes, axis=-1, keepdims=True)
+    return np.take_along_axis(values, places, -1).reshape(kept)
+
+
+def _onto_peak_type(ct: TensorType, p: TensorType, *, axis: Axes) -> TensorType:
+    require_kind("onto_peak", p.dtype, "real")
+    fits("onto_peak", ct.shape, kept_shape(p.shape, axis))
+    return TensorType(p.shape, ct.dtype)
+
+
+@linear(
+    type=_onto_peak_type,
+    transpose=lambda ct, v, p, *, axis: at_peak(ct, p, axis=axis),
+    warns=False,
+    namespace=None,
+)
+def onto_peak(v: Array, p: Array, /, *, axis: tuple[int, ...]) -> Array:
+    """Zeros with ``v`` where ``p`` is largest: the transpose of `at_peak`.
+
+    >>> onto_peak(np.array([4.0]), np.array([0.2, 0.8]), axis=(0,))
+    Tensor([0., 4.])
+    """
+    sizes = in_lines(p, axis)
+    whole = np.zeros(sizes.shape, v.dtype)
+    if sizes.shape[-1] > 0:
+        places = np.argmax(sizes, axis=-1, keepdims=True)
+        np.put_along_axis(whole, places, v.reshape(places.shape), -1)
+    order = [k for k in range(p.ndim) if k not in axis] + list(axis)
+    moved = whole.reshape([p.shape[k] for k in order])
+    return moved.transpose(np.argsort(order).tolist())
 
 
 def _centred(t: Any, p: Any, axes: Axes) -> Any:
@@ -60,7 +118,7 @@ def _centred(t: Any, p: Any, axes: Axes) -> Any:
     """
     if 0 in [p.shape[axis] for axis in axes]:
         return t
-    differences = t - _reference(t, p, axes)
+    differences = t - at_peak(t, p, axis=axes)
     return differences - ops.sum(differences * p, axis=axes, keepdims=True)
 
 
@@ -98,14 +156,14 @@ def _logsumexp_jvp(tangents: Any, y: Any, args: Any, attrs: Attrs) -> Any:
 def logsumexp(x: Array, /, axis: Any = None, keepdims: bool = False) -> Array:
     """``log(sum(exp(x)))`` along axes, without overflow; of nothing: -inf.
 
-    Its slope is 0 where all elements are -inf.
+    Its slope is 0 where all elements are -inf, and NaN at an element that is +inf.
 
     Args:
-        x: array of real floating numbers; integers are cast to the default float type.
+        x: array of real floating numbers; integers and booleans are cast to the default float type.
         axis: an axis, a tuple of axes, or None for all.
         keepdims: keep the reduced axes, with size 1.
     Raises:
-        ShapeError: an axis does not exist or is given twice. DTypeError: booleans, complex numbers.
+        ShapeError: an axis does not exist or is given twice. DTypeError: complex numbers.
 
     >>> import symgrad as sg
     >>> float(sg.logsumexp(sg.asarray([1000.0, -float("inf")])))
@@ -127,17 +185,11 @@ def _share_jvp(tangents: Any, p: Any, args: Any, attrs: Attrs) -> Any:
     return ZERO if tangents[0] is ZERO else p * _centred(tangents[0], p, attrs["axis"])
 
 
-def _any_guard(i: int, predicate: Any, y: Any, args: Any, attrs: Attrs) -> Any:
-    """An element matters if any result along the axis does."""
-    shape: Shape = args[0].shape
-    return ops.broadcast_to(ops.any(predicate, axis=attrs["axis"], keepdims=True), shape)
-
-
 @opaque(
     type=_share_type,
     vjp=(lambda ct, p, x, *, axis: p * _centred(ct, p, axis),),
     jvp=_share_jvp,
-    guard=_any_guard,
+    guard=any_guard,
     namespace=None,
 )
 def share(x: Array, /, *, axis: tuple[int, ...]) -> Array:
@@ -183,18 +235,20 @@ def _softmax_jvp(tangents: Any, y: Any, args: Any, attrs: Attrs) -> Any:
     vjp=(lambda ct, y, x, *, axis: y * _centred(ct, y, (axis,)),),
     jvp=_softmax_jvp,
     normalize=_axis_in_one_form("softmax"),
-    guard=_any_guard,
+    guard=any_guard,
     integers="float",
 )
 def softmax(x: Array, /, axis: int = -1) -> Array:
     """``exp(x) / sum(exp(x))`` along an axis, without overflow.
+
+    NaN where all elements are -inf, and at an element that is +inf.
 
     Args:
         x: array of real floating numbers, of at least one axis; half precision is computed in
             single.
         axis: the axis along which the results sum to 1.
     Raises:
-        ShapeError: the axis does not exist. DTypeError: booleans, complex numbers.
+        ShapeError: the axis does not exist. DTypeError: complex numbers.
 
     >>> import symgrad as sg
     >>> sg.softmax(sg.asarray([1000.0, 1000.0]))
@@ -230,7 +284,7 @@ def _log_softmax_jvp(tangents: Any, y: Any, args: Any, attrs: Attrs) -> Any:
     vjp=(_log_softmax_vjp,),
     jvp=_log_softmax_jvp,
     normalize=_axis_in_one_form("log_softmax"),
-    guard=_any_guard,
+    guard=any_guard,
     integers="float",
 )
 def log_softmax(x: Array, /, axis: int = -1) -> Array:
