@@ -18,6 +18,7 @@ from symgrad.ir.late import late
 from symgrad.ir.lifting import float_of, weak_dtype
 from symgrad.ir.op import FRONT_ENDS, SYMBOL_RANK, TENSOR_RANK, Attrs, Op
 from symgrad.ir.operators import Operators
+from symgrad.ir.quiet import quietly
 from symgrad.ir.site import here
 from symgrad.ir.storage import Storage
 from symgrad.ir.symbol import Symbol, constant
@@ -271,8 +272,7 @@ def compute(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
     op.infer(types, attrs)
     if not (op.warns or op.restricts_domain):
         return wrapped(op.run(values, attrs))
-    with np.errstate(all="ignore"):
-        return wrapped(op.run(values, attrs))
+    return wrapped(quietly(op.run, values, attrs))
 
 
 def wrapped(result: Any) -> Any:

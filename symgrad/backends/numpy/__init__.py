@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,6 +16,7 @@ from symgrad.backends.base import Backend
 from symgrad.backends.numpy.emit import Listing
 from symgrad.backends.numpy.standalone import Standalone, executable
 from symgrad.ir.graph import Graph
+from symgrad.ir.quiet import quietly
 from symgrad.ir.symbol import Symbol
 
 _numbers = itertools.count()
@@ -39,7 +41,8 @@ class NumpyProgram:
         exec(compile(text, self._file, "exec"), namespace)
         self.variables: Sequence[Symbol] = tuple(listing.variables)
         # Out of its own globals: so the program dies with its last user, without a cycle.
-        self.run = namespace.pop("call")
+        call: Callable[..., tuple[Any, ...]] = namespace.pop("call")
+        self.run = partial(quietly, call) if listing.quiet else call
 
     @property
     def source(self) -> str:

@@ -34,16 +34,13 @@ def _tuple(items: Sequence[str]) -> str:
 def executable(listing: Listing) -> tuple[str, int]:
     """The code that runs, and the line of its first statement.
 
-    It takes the values of inputs and variables, and gives a tuple of all outputs.
+    It takes the values of inputs and variables, and gives a tuple of all outputs. Who calls it
+    switches warnings off.
     """
     names = [*listing.inputs, *listing.variables.values()]
     head = [f"def call({', '.join(names)}):", *_indented(listing.dimensions, 1)]
     body = [text for text, _ in listing.statements] + [f"return {_tuple(listing.results)}"]
-    if listing.quiet:
-        head.append('    with np.errstate(all="ignore"):')
-    pad = "        " if listing.quiet else "    "
-    text = "\n".join(head) + "\n" + pad + f"\n{pad}".join(body) + "\n"
-    return text, len(head) + 1
+    return "\n".join([*head, *_indented(body, 1), ""]), len(head) + 1
 
 
 # --- comments ---------------------------------------------------------------------------------
