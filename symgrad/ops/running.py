@@ -25,36 +25,41 @@ def summed_dtype(name: str, x: DType, dtype: Any) -> DType:
 # --- one step along an axis -----------------------------------------------------------------------
 
 
-def _along(axis: int, cut: slice) -> tuple[slice, ...]:
+def along_axis(axis: int, cut: slice) -> tuple[slice, ...]:
+    """The key that cuts one axis."""
     return (*[slice(None)] * axis, cut)
 
 
 def delayed(x: Any, axis: int, fill: float = 0) -> Any:
     """Each element replaced by the one before it along the axis, the first by ``fill``."""
     width = [(1, 0) if k == axis else (0, 0) for k in range(x.ndim)]
-    return ops.pad(x, width, constant_values=fill)[_along(axis, slice(None, -1))]
+    return ops.pad(x, width, constant_values=fill)[along_axis(axis, slice(None, -1))]
 
 
 def _advanced(x: Any, axis: int) -> Any:
     """Each element replaced by the one after it along the axis, the last by 0."""
     width = [(0, 1) if k == axis else (0, 0) for k in range(x.ndim)]
-    return ops.pad(x, width)[_along(axis, slice(1, None))]
+    return ops.pad(x, width)[along_axis(axis, slice(1, None))]
 
 
 def _without_initial(x: Any, axis: int, include_initial: bool) -> Any:
-    return x[_along(axis, slice(1, None))] if include_initial else x
+    return x[along_axis(axis, slice(1, None))] if include_initial else x
 
 
 # --- sums and products ----------------------------------------------------------------------------
 
 
+def axis_to_run_along(name: str, axis: Any, kind: TensorType) -> int:
+    """The axis counted from the front; it may be left out if there is only one."""
+    if axis is None and kind.ndim != 1:
+        raise ShapeError(name, "axis is needed unless there is one axis", got=kind)
+    return normalize_axis(0 if axis is None else axis, kind.ndim, name)
+
+
 def _running_attrs(name: str) -> Any:
     def normalize(types: list[TensorType], attrs: Attrs) -> Attrs:
-        axis, ndim = attrs["axis"], types[0].ndim
-        if axis is None and ndim != 1:
-            raise ShapeError(name, "axis is needed unless there is one axis", got=types[0])
         return {
-            "axis": normalize_axis(0 if axis is None else axis, ndim, name),
+            "axis": axis_to_run_along(name, attrs["axis"], types[0]),
             "dtype": summed_dtype(name, types[0].dtype, attrs["dtype"]),
             "include_initial": bool(attrs["include_initial"]),
         }
@@ -68,7 +73,13 @@ def _running_type(x: TensorType, *, axis: int, dtype: DType, include_initial: bo
     return TensorType(shape, dtype)
 
 
-def _running(accumulated: Array, axis: int, initial: int | None) -> Array:
+def accumulated_in(dtype: Any) -> Any:
+    """The type to add up in: half precision stands still where an element is below half an ulp."""
+    return np.float32 if dtype == np.float16 else dtype
+
+
+def _running(accumulated: Array, axis: int, dtype: Any, initial: int | None) -> Array:
+    accumulated = accumulated.astype(dtype, copy=False)
     if initial is None:
         return accumulated
     shape = list(accumulated.shape)
@@ -77,7 +88,7 @@ def _running(accumulated: Array, axis: int, initial: int | None) -> Array:
     return np.concatenate((first, accumulated), axis=axis)
 
 
-def _from_the_end(x: Any, axis: int) -> Any:
+def from_the_end(x: Any, axis: int) -> Any:
     """The running sum that starts at the last element; for booleans, the count."""
     return ops.flip(ops.cumulative_sum(ops.flip(x, axis=axis), axis=axis), axis=axis)
 
@@ -85,13 +96,13 @@ def _from_the_end(x: Any, axis: int) -> Any:
 def _cumulative_sum_transpose(
     ct: Any, x: Any, *, axis: int, dtype: DType, include_initial: bool
 ) -> Any:
-    return _from_the_end(_without_initial(ct, axis, include_initial), axis)
+    return from_the_end(_without_initial(ct, axis, include_initial), axis)
 
 
 def _later_guard(i: int, predicate: Any, y: Any, args: Any, attrs: Attrs) -> Any:
     """An element matters where any later result does."""
     axis = attrs["axis"]
-    return _from_the_end(_without_initial(predicate, axis, attrs["include_initial"]), axis) > 0
+    return from_the_end(_without_initial(predicate, axis, attrs["include_initial"]), axis) > 0
 
 
 @linear(
@@ -103,7 +114,7 @@ def _later_guard(i: int, predicate: Any, y: Any, args: Any, attrs: Attrs) -> Any
 def cumulative_sum(
     x: Array, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Array:
-    """The running sum along an axis.
+    """The running sum along an axis; half precision is added up in single.
 
     Args:
         x: array of at least one axis, of any element type.
@@ -117,9 +128,8 @@ def cumulative_sum(
     >>> sg.cumulative_sum(sg.asarray([1.0, 2.0, 3.0]))
     Tensor([1., 3., 6.])
     """
-    return _running(
-        np.add.accumulate(x, axis=axis, dtype=dtype), axis, 0 if include_initial else None
-    )
+    sums = np.add.accumulate(x, axis=axis, dtype=accumulated_in(dtype))
+    return _running(sums, axis, dtype, 0 if include_initial else None)
 
 
 def _cumulative_prod_vjp(
@@ -127,7 +137,7 @@ def _cumulative_prod_vjp(
 ) -> Any:
     # Element i is a factor of every later result k: the product of what stands before i, times the
     # products of what stands between i and k. Nothing is divided, so zeros are safe.
-    before = y[_along(axis, slice(None, -1))] if include_initial else delayed(y, axis, 1)
+    before = y[along_axis(axis, slice(None, -1))] if include_initial else delayed(y, axis, 1)
     return before * recurrence(
         x, _without_initial(ct, axis, include_initial), axis=axis, reverse=True
     )
@@ -139,7 +149,7 @@ def _cumulative_prod_jvp(tangents: Any, y: Any, args: Any, attrs: Attrs) -> Any:
     (x,), axis = args, attrs["axis"]
     if not attrs["include_initial"]:
         return recurrence(x, tangents[0] * delayed(y, axis, 1), axis=axis, reverse=False)
-    before = y[_along(axis, slice(None, -1))]
+    before = y[along_axis(axis, slice(None, -1))]
     rest = recurrence(x, tangents[0] * before, axis=axis, reverse=False)
     width = [(1, 0) if k == axis else (0, 0) for k in range(x.ndim)]
     return ops.pad(rest, width)
@@ -164,9 +174,8 @@ def cumulative_prod(
     >>> sg.cumulative_prod(sg.asarray([1.0, 2.0, 3.0]))
     Tensor([1., 2., 6.])
     """
-    return _running(
-        np.multiply.accumulate(x, axis=axis, dtype=dtype), axis, 1 if include_initial else None
-    )
+    products = np.multiply.accumulate(x, axis=axis, dtype=accumulated_in(dtype))
+    return _running(products, axis, dtype, 1 if include_initial else None)
 
 
 # --- the linear recurrence ------------------------------------------------------------------------

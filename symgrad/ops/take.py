@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import ShapeError
+from symgrad.ir.op import ops
 from symgrad.ops.families import Array, linear
 from symgrad.ops.gather import Layout, require_integers, scatter_add_at
 from symgrad.ops.slicing import fits
@@ -160,3 +161,45 @@ def along_key(
     # On an axis along which the array was broadcast, every copy adds to its only position.
     grids: Any = np.ogrid[tuple(slice(0, size) for size in taken)]
     return tuple(indices if k == axis else grid % max(shape[k], 1) for k, grid in enumerate(grids))
+
+
+# --- selections -----------------------------------------------------------------------------------
+
+
+def _chosen_type(x: TensorType, indices: TensorType, *, axis: int, unique: bool) -> TensorType:
+    require_integers("chosen_along", [indices])
+    others = (*x.shape[:axis], indices.shape[axis], *x.shape[axis + 1 :])
+    fits("chosen_along", indices.shape, others)
+    return TensorType(indices.shape, x.dtype)
+
+
+def _chosen_transpose(ct: Any, x: Any, indices: Any, *, axis: int, unique: bool) -> Any:
+    return add_along_axis(ct, indices, shape=x.shape, axis=axis, unique=unique)
+
+
+def _is_chosen(y: Any, x: Any, indices: Any, *, axis: int, unique: bool) -> Any:
+    yes = ops.ones_like(indices, dtype=bool)
+    return add_along_axis(yes, indices, shape=x.shape, axis=axis, unique=unique)
+
+
+@linear(
+    type=_chosen_type,
+    transpose=_chosen_transpose,
+    live=(_is_chosen, None),
+    warns=False,
+    namespace=None,
+)
+def chosen_along(x: Array, indices: Array, /, *, axis: int, unique: bool = False) -> Array:
+    """`take_along_axis` of a selection by size: elements that are not chosen do not matter.
+
+    Args:
+        x: an array of at least one axis.
+        indices: integers, in the shape of ``x`` but for the axis.
+        axis: which axis.
+        unique: promises that no element is chosen twice.
+
+    >>> import symgrad as sg
+    >>> chosen_along(sg.asarray([3.0, 1.0, 2.0]), sg.asarray([0, 2]), axis=0)
+    Tensor([3., 2.])
+    """
+    return np.take_along_axis(x, indices, axis)
