@@ -46,9 +46,10 @@ def count_of(size: Size, dtype: Any = float64) -> Any:
     namespace=None,
 )
 def blend(a: Array, b: Array, t: Array, /) -> Array:
-    """``a + t * (b - a)`` for ``t`` from 0 to 1: steady, never beyond ``a`` and ``b``, exact at both.
+    """``a + t * (b - a)`` for ``t`` from 0 to 1.
 
-    An infinite end that has no weight does not count.
+    Steady in ``t``, never beyond ``a`` and ``b``, and exact at both; an infinite end that has no
+    weight does not count.
 
     >>> blend(np.array(1.0), np.array([3.0, np.inf]), np.array([0.25, 0.0]))
     Tensor([1.5, 1. ])
