@@ -15,6 +15,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from symgrad.errors import ArgumentError, SymgradError
+from symgrad.ir.extras import require_extra
 from symgrad.ir.late import late
 from symgrad.ir.signature import Attrs, Signature
 from symgrad.ir.site import here
@@ -110,6 +111,7 @@ class Op:
         ufunc: the numpy ufunc that the kernel is, if it is one: ``out=`` works.
         commutative: the two operands may be exchanged, bit for bit.
         linear_vjp: its vjp is linear in the cotangent, so that forward mode may be derived from it.
+        needs: the extra without which its kernel cannot run, or None.
         namespace: the public namespace below ``symgrad``; ``""`` for the top, ``None`` for none.
     """
 
@@ -134,6 +136,7 @@ class Op:
     ufunc: np.ufunc | None = None
     commutative: bool = False
     linear_vjp: bool = True
+    needs: str | None = None
     namespace: str | None = ""
     doc: str = ""
 
@@ -148,6 +151,8 @@ class Op:
 
     def run(self, values: Sequence[Any], attrs: Attrs) -> Any:
         """Run the reference kernel on numpy arrays."""
+        if self.needs is not None:
+            require_extra(self.name, self.needs)
         return (
             self.kernel(list(values), **attrs) if self.variadic else self.kernel(*values, **attrs)
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from symgrad.ops import (
+    activations,
     axes,
     composite,
     contract,
@@ -16,6 +17,7 @@ from symgrad.ops import (
     joining,
     linalg,
     movement,
+    normal,
     padding,
     pool,
     quantiles,
@@ -27,9 +29,11 @@ from symgrad.ops import (
     searching,
     sets,
     sorting,
+    special,
 )
 
 __all__ = [
+    "activations",
     "axes",
     "composite",
     "contract",
@@ -43,6 +47,7 @@ __all__ = [
     "joining",
     "linalg",
     "movement",
+    "normal",
     "padding",
     "pool",
     "quantiles",
@@ -54,4 +59,5 @@ __all__ = [
     "searching",
     "sets",
     "sorting",
+    "special",
 ]

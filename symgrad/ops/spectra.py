@@ -66,7 +66,7 @@ def _spectrum_type(x: TensorType, *, axes: Any, inverse: bool, norm: str) -> Ten
 
 @linear(
     type=_spectrum_type,
-    transpose=lambda ct, x, **attrs: spectrum(ct, **attrs),
+    transpose=lambda ct, x, **attrs: ops.spectrum(ct, **attrs),
     normalize=lambda types, attrs: _normalized("fft", types, attrs),
     guard="drop",
     warns=False,

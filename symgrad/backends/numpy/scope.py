@@ -11,6 +11,7 @@ from symgrad.backends.numpy.buffers import Buffer, Value
 from symgrad.backends.numpy.literals import attribute_text, scalar_text
 from symgrad.backends.numpy.names import Names, Series
 from symgrad.backends.numpy.templates import Template, Writer, operator_of
+from symgrad.ir.extras import require_extra
 from symgrad.ir.graph import Graph
 from symgrad.ir.symbol import CONSTANT, VARIABLE, Symbol
 from symgrad.types import Constraint, Dim, Shape, TensorType
@@ -92,6 +93,8 @@ class Scope:
             missing = unbound(symbol, self.bound)
             if missing is not None:
                 raise missing
+            if op.needs is not None:
+                require_extra(op.name, op.needs)
             # Not kept: it refers to this scope, and a cycle would keep the graph alive.
             writer = Writer(self._attribute, self._refer)
             found = self._templates[key] = writer.write(op, attrs, count), operator_of(op)

@@ -1,0 +1,253 @@
+"""Special functions, in 50 digits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mpmath
+import numpy as np
+from mpmath import mpf
+
+import symgrad as sg
+from tests.registry.formulas import MIDDLE, POSITIVE, SMALL, rows, signed
+from tests.registry.sampling import S, called
+
+inf, nan = float("inf"), float("nan")
+_MIDDLE_POSITIVE = [x for x in MIDDLE if x > 0]
+_POSITIVE = [1e-10, 1e-3, *_MIDDLE_POSITIVE, 10.0, 30.5, 170.0, 1e5, 1e10]
+_NEGATIVE = [-0.3, -0.7, -1.3, -2.5, -3.7, -10.2]
+_FAR = signed(5.5, 8.0, 20.0, 37.0)
+
+DOMAINS = {
+    "erfinv": ((-0.9, 0.9),),
+    "ndtri": ((0.1, 0.9),),
+    "log_ndtr": ((-3.0, 3.0),),
+    "ndtr": ((-2.0, 2.0),),
+    "erfcx": ((-1.5, 3.0),),
+    "erfcx_slope": ((-1.5, 3.0),),
+    "log1mexp": ((0.2, 2.0),),
+    "xlog1py": ((0.3, 2.0), (0.3, 2.0)),
+    "entr": ((0.2, 2.0),),
+    "lgamma": ((0.6, 4.0),),
+    "gamma": ((0.6, 4.0),),
+    "digamma": ((0.6, 4.0),),
+    "polygamma_of": ((0.6, 4.0),),
+    "digamma_difference": ((0.6, 4.0), (0.6, 4.0)),
+    "betaln": ((0.6, 4.0), (0.6, 4.0)),
+    "expi": ((0.3, 2.0),),
+    "exp1": ((0.3, 2.0),),
+    **dict.fromkeys(("i0", "i1", "j0", "j1", "dawsn"), ((-2.0, 2.0),)),
+    **dict.fromkeys(("i0e", "i1e"), ((0.2, 2.0),)),
+}
+
+ATTRIBUTES = {"polygamma_of": [{"order": 1}, {"order": 3}]}
+OTHER_SIDE = ("i0e", "i1e")
+
+
+def _ncdf(x: Any) -> Any:
+    return mpmath.erfc(-x / mpmath.sqrt(2)) / 2
+
+
+def _npdf(x: Any) -> Any:
+    return mpmath.exp(-x * x / 2) / mpmath.sqrt(2 * mpmath.pi)
+
+
+def _erfcx(x: Any) -> Any:
+    return mpmath.exp(x * x) * mpmath.erfc(x)
+
+
+def _erfcx_slope(x: Any) -> Any:
+    with mpmath.workdps(90):
+        return 2 * x * _erfcx(x) - 2 / mpmath.sqrt(mpmath.pi)
+
+
+def _log_gamma(x: Any) -> Any:
+    return mpmath.log(abs(mpmath.gamma(x))) if abs(x) < 1e4 else mpmath.loggamma(x)
+
+
+def _log_beta(a: Any, b: Any) -> Any:
+    with mpmath.workdps(90):
+        return mpmath.loggamma(a) + mpmath.loggamma(b) - mpmath.loggamma(a + b)
+
+
+def _falls(a: Any, b: Any) -> Any:
+    with mpmath.workdps(90):
+        return mpmath.digamma(a) - mpmath.digamma(a + b)
+
+
+def _psi(n: int) -> Any:
+    return lambda x: mpmath.psi(n, x)
+
+
+def _scaled_bessel(n: int) -> Any:
+    return lambda x: mpmath.exp(-abs(x)) * mpmath.besseli(n, x)
+
+
+def _dawson(x: Any) -> Any:
+    return mpmath.sqrt(mpmath.pi) / 2 * mpmath.exp(-x * x) * mpmath.erfi(x)
+
+
+FORMULAS = {
+    "erfcx": [rows(_erfcx, _erfcx_slope, [*MIDDLE, *SMALL, 5.0, 30.0, 1e5, 1e10, -5.0, -20.0],
+                   ulps=900, slope_ulps=2000)],
+    "erfcx_slope": [
+        rows(
+            _erfcx_slope,
+            lambda x: 2 * (_erfcx(x) + x * _erfcx_slope(x)),
+            [-5.0, -2.0, -0.3, 0.3, 1.0, 2.0],
+            ulps=200,
+            slope_ulps=2000,
+        ),
+        rows(_erfcx_slope, lambda x: 2 * (_erfcx(x) + x * _erfcx_slope(x)), [5.0, 30.0],
+             slope_ulps=1e7),
+    ],
+    "ndtr": [rows(_ncdf, _npdf, [*MIDDLE, *SMALL, *_FAR], ulps=16, slope_ulps=1000)],
+    "log_ndtr": [
+        rows(
+            lambda x: mpmath.log(_ncdf(x)) if x < 5 else mpmath.log1p(-_ncdf(-x)),
+            lambda x: _npdf(x) / _ncdf(x),
+            [*MIDDLE, *SMALL, *_FAR, -100.0, -1e5, -1e10],
+            ulps=16,
+            slope_ulps=1000,
+        )
+    ],
+    "log1mexp": [
+        rows(
+            lambda x: mpmath.log1p(-mpmath.exp(-x)) if x > 1 else mpmath.log(-mpmath.expm1(-x)),
+            lambda x: 1 / mpmath.expm1(x),
+            [x for x in POSITIVE if 1e-290 < x < 700],
+            ulps=8,
+        )
+    ],
+    "xlog1py": [
+        rows(
+            lambda a, b: a * mpmath.log1p(b),
+            (lambda a, b: mpmath.log1p(b), lambda a, b: a / (1 + b)),
+            [(a, b) for a in (-2.0, 1e-200, 0.7, 1e100) for b in (-0.9, 1e-9, 0.3, 5.0, 1e100)],
+        )
+    ],
+    "entr": [
+        rows(
+            lambda x: -x * mpmath.log(x),
+            lambda x: -mpmath.log(x) - 1,
+            [1e-300, 1e-20, 0.013, 0.3, 0.7, 1.3, 3.7, 1e100],
+            slope_ulps=16,
+        )
+    ],
+    "erfinv": [
+        rows(
+            mpmath.erfinv,
+            lambda x: mpmath.sqrt(mpmath.pi) / 2 * mpmath.exp(mpmath.erfinv(x) ** 2),
+            [*signed(1e-20, 1e-9, 0.013, 0.3, 0.5, 0.7, 0.99, 0.9999)],
+            slope_ulps=100,
+        )
+    ],
+    "ndtri": [
+        rows(
+            lambda p: mpmath.sqrt(2) * mpmath.erfinv(2 * p - 1),
+            lambda p: mpmath.sqrt(2 * mpmath.pi) * mpmath.exp(mpmath.erfinv(2 * p - 1) ** 2),
+            [1e-12, 1e-5, 0.013, 0.3, 0.7, 0.99],
+            ulps=16,
+            slope_ulps=200,
+        )
+    ],
+    "lgamma": [
+        rows(_log_gamma, mpmath.digamma, [*_POSITIVE, 1e100, *_NEGATIVE], ulps=30, slope_ulps=300)
+    ],
+    "gamma": [
+        rows(
+            mpmath.gamma,
+            lambda x: mpmath.gamma(x) * mpmath.digamma(x),
+            [x for x in (*_POSITIVE, *_NEGATIVE) if x < 171],
+            ulps=16,
+            slope_ulps=100,
+        )
+    ],
+    "digamma": [
+        rows(mpmath.digamma, _psi(1), [*_POSITIVE, *_NEGATIVE], ulps=400, slope_ulps=100)
+    ],
+    "polygamma_of": [
+        rows(_psi(n), _psi(n + 1), _POSITIVE, attrs={"order": n}, ulps=30, slope_ulps=30)
+        for n in (1, 2, 5)
+    ],
+    "digamma_difference": [
+        rows(
+            _falls,
+            (
+                lambda a, b: mpmath.psi(1, a) - mpmath.psi(1, a + b),
+                lambda a, b: -mpmath.psi(1, a + b),
+            ),
+            [(a, b) for a in (1e-5, 0.3, 2.0, 40.0, 1e5) for b in (0.3, 2.0, 50.0, 1e4)],
+            ulps=16,
+            slope_ulps=1e6,
+        ),
+        rows(_falls, (), [(a, b) for a in (2.0, 40.0, 1e10) for b in (1e-10, 1e-3)], ulps=16),
+    ],
+    "betaln": [
+        rows(
+            _log_beta,
+            (_falls, lambda a, b: _falls(b, a)),
+            [(a, b) for a in (1e-5, 0.3, 2.0, 40.0, 1e10) for b in (0.3, 2.0, 50.0, 1e4)],
+            ulps=32,
+            slope_ulps=16,
+        )
+    ],
+    "i0": [rows(lambda x: mpmath.besseli(0, x), lambda x: mpmath.besseli(1, x),
+                [*MIDDLE, 20.0, -45.0, 350.0, 700.0], ulps=16, slope_ulps=16)],
+    "i1": [rows(lambda x: mpmath.besseli(1, x),
+                lambda x: mpmath.besseli(0, x) - mpmath.besseli(1, x) / x,
+                [*MIDDLE, 20.0, -45.0, 350.0], ulps=16, slope_ulps=64)],
+    "i0e": [rows(_scaled_bessel(0), lambda x: _scaled_bessel(1)(x) - mpmath.sign(x)
+                 * _scaled_bessel(0)(x), [*MIDDLE, 8.0], ulps=16, slope_ulps=300)],
+    "i1e": [rows(_scaled_bessel(1), lambda x: _scaled_bessel(0)(x) - _scaled_bessel(1)(x) / x
+                 - mpmath.sign(x) * _scaled_bessel(1)(x), [*MIDDLE], ulps=16, slope_ulps=3000)],
+    "j0": [rows(lambda x: mpmath.besselj(0, x), lambda x: -mpmath.besselj(1, x),
+                [*MIDDLE, 8.0, 20.0], ulps=100, slope_ulps=100)],
+    "j1": [rows(lambda x: mpmath.besselj(1, x),
+                lambda x: mpmath.besselj(0, x) - mpmath.besselj(1, x) / x,
+                [*MIDDLE, 8.0, 20.0], ulps=100, slope_ulps=300)],
+    "dawsn": [rows(_dawson, lambda x: 1 - 2 * x * _dawson(x), [*MIDDLE, *SMALL, 8.0],
+                   ulps=100, slope_ulps=1000)],
+    "expi": [rows(mpmath.ei, lambda x: mpmath.exp(x) / x,
+                  [x for x in (*MIDDLE, 20.0, -30.0) if x != 0.3], ulps=100)],
+    "exp1": [rows(lambda x: mpmath.e1(x), lambda x: -mpmath.exp(-x) / x,
+                  [1e-10, *_MIDDLE_POSITIVE, 20.0, 300.0], ulps=32)],
+}  # fmt: skip
+
+COMPOSITE_SAMPLES = {
+    "polygamma": [
+        called(lambda op, x: op(0, x), np.array([0.7, 2.0])),
+        called(lambda op, x: op(2, x), np.array([[0.7, 2.0, 3.5]])),
+    ],
+    "multigammaln": [S(np.array([2.7, 3.0]), d=3), S(np.array([0.7, 3.0]), d=1)],
+    "beta": [S(np.array([0.7, 2.0]), np.array([[1.5], [3.0], [0.4]]))],
+}
+
+REFERENCES = {
+    "multigammaln": lambda x, d: np.array(
+        [
+            float(
+                mpf(d * (d - 1)) / 4 * mpmath.log(mpmath.pi)
+                + sum(mpmath.loggamma(mpf(v) - mpf(k) / 2) for k in range(d))
+            )
+            for v in x
+        ]
+    ),
+    "beta": lambda a, b: np.array([[float(mpmath.beta(v, w)) for v in a] for w in b[:, 0]]),
+}
+
+ROWS = [
+    ("erfinv at 0", sg.erfinv, (0.0,), (np.sqrt(np.pi) / 2,)),
+    ("erfinv at 1", sg.erfinv, (1.0,), (inf,)),
+    ("ndtri at 0", sg.ndtri, (0.0,), (inf,)),
+    ("entr at 0", sg.entr, (0.0,), (inf,)),
+    ("log1mexp at inf", sg.log1mexp, (inf,), (0.0,)),
+    ("xlog1py at (0, -1)", sg.xlog1py, (0.0, -1.0), (0.0, 0.0)),
+    ("log_ndtr at -inf", sg.log_ndtr, (-inf,), (inf,)),
+    ("log_ndtr at inf", sg.log_ndtr, (inf,), (0.0,)),
+    ("ndtr at inf", sg.ndtr, (inf,), (0.0,)),
+    ("lgamma at inf", sg.lgamma, (inf,), (inf,)),
+    ("i1 at 0", sg.i1, (0.0,), (0.5,)),
+    ("j1 at 0", sg.j1, (0.0,), (0.5,)),
+    ("i0e at 0", sg.i0e, (0.0,), (0.0,)),
+]
