@@ -1,7 +1,7 @@
 """Special functions whose kernels are scipy's: they need the extra ``special``.
 
 Narrower types are computed in double precision and rounded once. Formulas: NIST Digital Library of
-Mathematical Functions, chapters 5, 6, 7 and 10.
+Mathematical Functions, chapters 5 and 7.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from symgrad.errors import ArgumentError
 from symgrad.ir.op import ops
 from symgrad.ops.families import Array, composite, elementwise
-from symgrad.ops.scalar import exp, sign, square, where
+from symgrad.ops.scalar import exp, square
 
 _ROOT_PI = math.sqrt(math.pi)
 _ROOT_TWO_PI = math.sqrt(2 * math.pi)
@@ -64,6 +64,17 @@ def ndtri(x: Array, /) -> Array:
 # --- the gamma function ---------------------------------------------------------------------------
 
 
+TINY = 1e-300
+"""Below, gamma(x) is 1/x to the last bit."""
+
+
+def log_gamma(x: Array, gammaln: Any) -> Array:
+    """scipy's ``gammaln``, which is right neither for the smallest numbers nor for -inf."""
+    size = np.abs(x)
+    inside = (size >= TINY) & (size < np.inf)
+    return np.where(inside | np.isnan(x), gammaln(x), np.where(size < TINY, -np.log(size), np.inf))
+
+
 @special(lambda y, x: digamma(x), restricts_domain=True)
 def lgamma(x: Array, /) -> Array:
     """The logarithm of ``|gamma(x)|``; plus infinity at 0, -1, -2, ….
@@ -74,7 +85,7 @@ def lgamma(x: Array, /) -> Array:
     """
     import scipy.special
 
-    return in_double(scipy.special.gammaln, x)
+    return in_double(lambda v: log_gamma(v, scipy.special.gammaln), x)
 
 
 @special(lambda y, x: y * digamma(x), restricts_domain=True)
@@ -133,7 +144,7 @@ def polygamma(n: int, x: Array, /) -> Any:
     >>> round(float(sg.polygamma(1, 1.0)), 12)  # pi**2/6
     1.644934066848
     """
-    if not isinstance(n, int) or isinstance(n, bool) or n < 0:
+    if type(n) is not int or n < 0:
         raise ArgumentError("polygamma", "no such order", expected="an int from 0 on", got=repr(n))
     return polygamma_of(x, order=n) if n else digamma(x)
 
@@ -152,7 +163,7 @@ def multigammaln(x: Array, /, d: int) -> Any:
     >>> round(float(sg.multigammaln(3.0, 1)), 12)  # log(2)
     0.69314718056
     """
-    if not isinstance(d, int) or isinstance(d, bool) or d < 1:
+    if type(d) is not int or d < 1:
         raise ArgumentError("multigammaln", "no such dimension", expected="an int from 1 on", got=d)
     x = ops.asarray(x)
     total = lgamma(x) + d * (d - 1) / 4 * math.log(math.pi)
@@ -169,11 +180,14 @@ BERNOULLI = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12)
 SHIFT = 12
 
 
-def digamma_falls(a: Array, b: Array) -> Array:
+def digamma_falls(a: Array, b: Array, digamma: Any) -> Array:
     """``digamma(a) - digamma(a + b)`` of positive numbers, without cancellation.
 
     Up to `SHIFT` the recurrence, term by term; from there the difference of the asymptotic series.
     """
+    regular = (a > 0) & (b > 0) & np.isfinite(a) & np.isfinite(b)
+    given = a, b
+    a, b = np.where(regular, a, 1), np.where(regular, b, 1)
     total = np.zeros(np.broadcast_shapes(a.shape, b.shape))
     for k in range(SHIFT):
         total -= b / ((a + k) * (a + k + b))
@@ -183,15 +197,14 @@ def digamma_falls(a: Array, b: Array) -> Array:
     total -= 0.5 * (b / a) / (a + b)
     for k, coefficient in enumerate(BERNOULLI, 1):
         total += coefficient * np.expm1(-2 * k * rise) * a ** (-2.0 * k)
-    return total
+    return np.where(regular, total, digamma(given[0]) - digamma(given[0] + given[1]))
 
 
-@elementwise(
-    partials=(
+@special(
+    (
         lambda y, a, b: polygamma_of(a, order=1) - polygamma_of(a + b, order=1),
         lambda y, a, b: -polygamma_of(a + b, order=1),
     ),
-    takes="floating",
     restricts_domain=True,
     namespace=None,
 )
@@ -201,7 +214,9 @@ def digamma_difference(a: Array, b: Array, /) -> Array:
     >>> round(digamma_difference(np.asarray(1.0), np.asarray(1.0)).item(), 12)
     -1.0
     """
-    return in_double(digamma_falls, a, b)
+    import scipy.special
+
+    return in_double(lambda a, b: digamma_falls(a, b, scipy.special.digamma), a, b)
 
 
 def stirling_rest(x: Array) -> Array:
@@ -213,8 +228,8 @@ def stirling_rest(x: Array) -> Array:
     return total / x
 
 
-def betaln_values(a: Array, b: Array, gammaln: Any) -> Array:
-    """`betaln` of double-precision numbers; large ones as sums without cancellation."""
+def betaln_of_large(a: Array, b: Array, gammaln: Any) -> Array:
+    """`betaln` where one number is at least 10, as sums without cancellation."""
     p, q = np.minimum(a, b), np.maximum(a, b)
     large_p, large_q = np.maximum(p, 10), np.maximum(q, 10)
     share = np.log1p(-p / (p + q))
@@ -222,8 +237,7 @@ def betaln_values(a: Array, b: Array, gammaln: Any) -> Array:
     both += 0.5 * np.log(2 * np.pi / q) + (p - 0.5) * np.log(p / (p + q)) + q * share
     one = gammaln(p) + stirling_rest(large_q) - stirling_rest(large_q + p)
     one += p - p * np.log(p + q) + (q - 0.5) * share
-    none = gammaln(p) + (gammaln(q) - gammaln(p + q))
-    return np.where(p >= 10, both, np.where(q >= 10, one, none))
+    return np.where(p >= 10, both, one)
 
 
 @special(
@@ -241,7 +255,16 @@ def betaln(x1: Array, x2: Array, /) -> Array:
     """
     import scipy.special
 
-    return in_double(lambda a, b: betaln_values(a, b, scipy.special.gammaln), x1, x2)
+    def values(a: Array, b: Array) -> Array:
+        simple = scipy.special.betaln(a, b)
+        large = betaln_of_large(a, b, scipy.special.gammaln)
+        is_large = (np.minimum(a, b) > 0) & (np.maximum(a, b) >= 10) & np.isfinite(large)
+        values = np.where(is_large, large, simple)
+        p, q = np.minimum(a, b), np.maximum(a, b)
+        values = np.where((p > 0) & (p < TINY) & (q < np.inf), np.log1p(p / q) - np.log(p), values)
+        return np.where(np.isnan(a) | np.isnan(b), np.nan, values)
+
+    return in_double(values, x1, x2)
 
 
 @composite
@@ -253,131 +276,3 @@ def beta(x1: Array, x2: Array, /) -> Any:
     0.083333333333
     """
     return exp(betaln(x1, x2))
-
-
-# --- Bessel functions -----------------------------------------------------------------------------
-
-
-def _over(y: Any, x: Any) -> Any:
-    """``y / x`` for an odd function, which has slope 1/2 at 0."""
-    return where(x == 0, 0.5, y / x)
-
-
-@special(lambda y, x: ops.i1(x))
-def i0(x: Array, /) -> Array:
-    """The modified Bessel function of the first kind of order 0.
-
-    >>> import symgrad as sg
-    >>> float(sg.i0(0.0))
-    1.0
-    """
-    import scipy.special
-
-    return in_double(scipy.special.i0, x)
-
-
-@special(lambda y, x: i0(x) - _over(y, x))
-def i1(x: Array, /) -> Array:
-    """The modified Bessel function of the first kind of order 1.
-
-    >>> import symgrad as sg
-    >>> float(sg.i1(0.0))
-    0.0
-    """
-    import scipy.special
-
-    return in_double(scipy.special.i1, x)
-
-
-@special(lambda y, x: ops.i1e(x) - sign(x) * y)
-def i0e(x: Array, /) -> Array:
-    """``exp(-|x|) * i0(x)``, without overflow.
-
-    >>> import symgrad as sg
-    >>> float(sg.i0e(0.0))
-    1.0
-    """
-    import scipy.special
-
-    return in_double(scipy.special.i0e, x)
-
-
-@special(lambda y, x: i0e(x) - _over(y, x) - sign(x) * y)
-def i1e(x: Array, /) -> Array:
-    """``exp(-|x|) * i1(x)``, without overflow.
-
-    >>> import symgrad as sg
-    >>> float(sg.i1e(0.0))
-    0.0
-    """
-    import scipy.special
-
-    return in_double(scipy.special.i1e, x)
-
-
-@special(lambda y, x: -ops.j1(x), warns=False)
-def j0(x: Array, /) -> Array:
-    """The Bessel function of the first kind of order 0.
-
-    >>> import symgrad as sg
-    >>> float(sg.j0(0.0))
-    1.0
-    """
-    import scipy.special
-
-    return in_double(scipy.special.j0, x)
-
-
-@special(lambda y, x: j0(x) - _over(y, x), warns=False)
-def j1(x: Array, /) -> Array:
-    """The Bessel function of the first kind of order 1.
-
-    >>> import symgrad as sg
-    >>> float(sg.j1(0.0))
-    0.0
-    """
-    import scipy.special
-
-    return in_double(scipy.special.j1, x)
-
-
-# --- integrals ------------------------------------------------------------------------------------
-
-
-@special(lambda y, x: 1 - 2 * (x * y), warns=False)
-def dawsn(x: Array, /) -> Array:
-    """Dawson's integral, ``exp(-x**2)`` times the integral of ``exp(t**2)`` from 0 to x.
-
-    >>> import symgrad as sg
-    >>> float(sg.dawsn(0.0))
-    0.0
-    """
-    import scipy.special
-
-    return in_double(scipy.special.dawsn, x)
-
-
-@special(lambda y, x: exp(x) / x, restricts_domain=True)
-def expi(x: Array, /) -> Array:
-    """The exponential integral: that of ``exp(t)/t`` from minus infinity to x.
-
-    >>> import symgrad as sg
-    >>> round(float(sg.expi(1.0)), 12)
-    1.895117816356
-    """
-    import scipy.special
-
-    return in_double(scipy.special.expi, x)
-
-
-@special(lambda y, x: -exp(-x) / x, restricts_domain=True)
-def exp1(x: Array, /) -> Array:
-    """The exponential integral of ``exp(-t)/t`` from x to infinity, for positive x.
-
-    >>> import symgrad as sg
-    >>> round(float(sg.exp1(1.0)), 12)
-    0.219383934396
-    """
-    import scipy.special
-
-    return in_double(scipy.special.exp1, x)

@@ -2,7 +2,7 @@
 
 A module holds any of the tables under their names: SAMPLES, COMPOSITE_SAMPLES, DOMAINS, ATTRIBUTES
 (see `tests.registry.samples`), FORMULAS (`closed_forms`), ROWS, SECOND (`conventions`), REFERENCES
-(`references`).
+(`references`), NUMPY, LIMITS (`test_special_values`).
 """
 
 from __future__ import annotations

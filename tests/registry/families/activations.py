@@ -135,6 +135,20 @@ REFERENCES = {
 
 inf = float("inf")
 
+NUMPY = {"prelu": lambda x, w: np.where(x > 0, x, w * x)}
+
+LIMITS = {
+    "mish": ({}, [0, 0, inf, 0, np.nan]),
+    "selu": ({}, [0, 0, inf, -1.7580993408473766, np.nan]),
+    "celu": ({"alpha": 0.5}, [0, 0, inf, -0.5, np.nan]),
+    "hardswish": ({}, [0, 0, inf, 0, np.nan]),
+    "softsign": ({}, [0, 0, 1, -1, np.nan]),
+    "tanhshrink": ({}, [0, 0, inf, -inf, np.nan]),
+    "softshrink": ({"lambd": 0.5}, [0, 0, inf, -inf, np.nan]),
+    "hardshrink": ({"lambd": 0.5}, [0, 0, inf, -inf, np.nan]),
+    "threshold": ({"threshold": 0.5, "value": -7.0}, [-7, -7, inf, -7, np.nan]),
+}
+
 ROWS = [
     *(
         (f"{name} at {x}", getattr(sg, name), (x,), (slope,))

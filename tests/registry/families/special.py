@@ -6,6 +6,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
+import scipy.special
 from mpmath import mpf
 
 import symgrad as sg
@@ -234,6 +235,58 @@ REFERENCES = {
         ]
     ),
     "beta": lambda a, b: np.array([[float(mpmath.beta(v, w)) for v in a] for w in b[:, 0]]),
+}
+
+
+def _anywhere(exact: Any, elsewhere: Any) -> Any:
+    """A function of positive numbers in many digits; of others what scipy says."""
+
+    def value(a: float, b: float) -> float:
+        a, b = float(a), float(b)
+        if a > 0 and b > 0 and max(a, b) < inf:
+            with mpmath.workdps(700):
+                return float(exact(mpf(a), mpf(b)))
+        return float(elsewhere(a, b))
+
+    return np.vectorize(value, otypes=[float])
+
+
+NUMPY = {
+    "xlog1py": lambda a, b: np.where((a == 0) & ~np.isnan(b), 0.0, a * np.log1p(b)),
+    "betaln": _anywhere(
+        lambda a, b: mpmath.loggamma(a) + mpmath.loggamma(b) - mpmath.loggamma(a + b),
+        lambda a, b: nan if a != a or b != b else scipy.special.betaln(a, b),
+    ),
+    "digamma_difference": _anywhere(
+        lambda a, b: mpmath.digamma(a) - mpmath.digamma(a + b),
+        lambda a, b: scipy.special.digamma(a) - scipy.special.digamma(a + b),
+    ),
+}
+
+APPROXIMATE = ("betaln", "digamma_difference")
+
+LIMITS = {
+    "erfcx": ({}, [1, 1, 0, inf, nan]),
+    "erfcx_slope": ({}, [-2 / np.sqrt(np.pi), -2 / np.sqrt(np.pi), 0, -inf, nan]),
+    "ndtr": ({}, [0.5, 0.5, 1, 0, nan]),
+    "log_ndtr": ({}, [-np.log(2), -np.log(2), 0, -inf, nan]),
+    "log1mexp": ({}, [-inf, -inf, 0, nan, nan]),
+    "entr": ({}, [0, 0, -inf, -inf, nan]),
+    "erfinv": ({}, [0, 0, nan, nan, nan]),
+    "ndtri": ({}, [-inf, -inf, nan, nan, nan]),
+    "lgamma": ({}, [inf, inf, inf, inf, nan]),
+    "gamma": ({}, [inf, -inf, inf, nan, nan]),
+    "digamma": ({}, [-inf, inf, inf, nan, nan]),
+    "polygamma_of": ({"order": 1}, [inf, inf, 0, inf, nan]),
+    "i0": ({}, [1, 1, inf, inf, nan]),
+    "i1": ({}, [0, 0, inf, -inf, nan]),
+    "i0e": ({}, [1, 1, 0, 0, nan]),
+    "i1e": ({}, [0, 0, 0, 0, nan]),
+    "j0": ({}, [1, 1, 0, 0, nan]),
+    "j1": ({}, [0, 0, 0, 0, nan]),
+    "dawsn": ({}, [0, 0, 0, 0, nan]),
+    "expi": ({}, [-inf, -inf, inf, 0, nan]),
+    "exp1": ({}, [inf, inf, 0, nan, nan]),
 }
 
 ROWS = [
