@@ -1,4 +1,4 @@
-"""The normal distribution's functions and logarithms of exponentials, on numpy alone."""
+"""The normal distribution's functions and products with logarithms, on numpy alone."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from symgrad.ops.erf_kernels import (
     scaled_tail,
 )
 from symgrad.ops.families import Array, elementwise
-from symgrad.ops.scalar import exp, expm1, log, log1p, square, where
+from symgrad.ops.scalar import exp, log, log1p, square, where
 
 _ROOT_HALF = math.sqrt(0.5)
 _DENSITY = 1 / math.sqrt(2 * math.pi)
 TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
-LOG_2 = math.log(2.0)
 
 
 # --- the error function, scaled -------------------------------------------------------------------
@@ -111,20 +110,6 @@ def log_ndtr(x: Array, /) -> Array:
 
 
 # --- logarithms -----------------------------------------------------------------------------------
-
-
-@elementwise(partials=lambda y, x: 1 / expm1(x), takes="floating", restricts_domain=True)
-def log1mexp(x: Array, /) -> Array:
-    """``log(1 - exp(-x))`` for positive ``x``, accurate at both ends.
-
-    Source: Maechler, Accurately computing log(1 - exp(-|a|)) (2012).
-
-    >>> import symgrad as sg
-    >>> round(float(sg.log1mexp(1.0)), 12)
-    -0.458675145387
-    """
-    near = np.log(-np.expm1(-np.minimum(x, 1)))
-    return np.where(x < LOG_2, near, np.log1p(-np.exp(-np.maximum(x, 0.5))))
 
 
 @elementwise(

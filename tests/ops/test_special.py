@@ -82,7 +82,7 @@ def test_what_needs_scipy_says_so(call: str):
         (sg.erfcx, inf, 0.0),
         (sg.erfcx, -inf, inf),
         (sg.log1mexp, 0.0, -inf),
-        (sg.log1mexp, -1.0, nan),
+        (sg.log1mexp, -inf, 0.0),
         (sg.entr, -1.0, -inf),
         (sg.entr, 0.0, 0.0),
         (sg.i0e, inf, 0.0),
