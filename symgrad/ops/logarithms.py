@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.ir.op import ops
 from symgrad.ops.blocks import in_blocks
 from symgrad.ops.families import Array, elementwise
 from symgrad.ops.scalar import abs, copysign, where
@@ -19,7 +20,7 @@ LN2, LN2_REST = math.log(2.0), 2.3190468138462996e-17
 
 
 @elementwise(
-    partials=lambda y, x: y * inverse_expm1(-x),
+    partials=lambda y, x: y * ops.inverse_expm1(-x),
     takes="floating",
     restricts_domain=True,
     namespace=None,
@@ -81,7 +82,7 @@ def logexpm1(x: Array, /) -> Array:
 
 
 @elementwise(
-    partials=lambda y, x: LN2 * (y * logistic2(-x)), takes="floating", warns=False, namespace=None
+    partials=lambda y, x: LN2 * (y * ops.logistic2(-x)), takes="floating", warns=False, namespace=None
 )
 def logistic2(x: Array, /) -> Array:
     """``1 / (1 + 2**-x)``, accurate in its lower tail.
