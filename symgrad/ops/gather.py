@@ -267,7 +267,8 @@ def scatter_set_at(
     """
     x, values, *indices = operands
     whole = np.array(x, np.result_type(x.dtype, values.dtype))
-    whole[numpy_key(layout, indices)] = values
+    # numpy writes in the order in which the indices lie in memory.
+    whole[numpy_key(layout, [np.asarray(index, order="C") for index in indices])] = values
     return whole
 
 

@@ -119,7 +119,7 @@ def set_at(x: Array, key: Any, values: Array, /) -> Any:
     >>> sg.set_at(sg.asarray([1.0, 2.0, 3.0]), slice(0, 2), 7.0)
     Tensor([7., 7., 3.])
     """
-    values = _in_type_of("set_at", x, values)
+    values = in_type_of("set_at", x, values)
     if _selects_evenly(x, key, values):
         return ops.where(_mask_over(x, key), values, x)
     place = place_of("set_at", x, key)
@@ -144,7 +144,7 @@ def add_at(x: Array, key: Any, values: Array, /) -> Any:
     >>> sg.add_at(sg.asarray([1.0, 2.0, 3.0]), [0, 0], sg.asarray([10.0, 20.0]))
     Tensor([31.,  2.,  3.])
     """
-    values = _in_type_of("add_at", x, values)
+    values = in_type_of("add_at", x, values)
     if _selects_evenly(x, key, values):
         return x + ops.where(_mask_over(x, key), values, 0)
     place = place_of("add_at", x, key)
@@ -155,7 +155,7 @@ def add_at(x: Array, key: Any, values: Array, /) -> Any:
     return x + added
 
 
-def _in_type_of(where: str, x: Any, values: Any) -> Any:
+def in_type_of(where: str, x: Any, values: Any) -> Any:
     """The values in the element type of ``x``, if they are of no wider kind."""
     if isinstance(values, (bool, int, float, complex)):
         if not np.can_cast(promote(x.dtype, values), x.dtype, "same_kind"):
