@@ -68,7 +68,7 @@ def number_of_groups(where: str, argument: str, given: Any, ids: Any) -> Size:
             problem = f"{argument} cannot be read off a symbol, which has no value yet"
             raise TraceError(where, problem, hint=f"give {argument}")
         values = np.asarray(ids)
-        return max(int(values.max(initial=-1)) + 1, 0)
+        return max(int(values.max()) + 1, 0) if values.size else 0
     try:
         count = operator.index(given)
     except TypeError:

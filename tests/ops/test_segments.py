@@ -88,6 +88,7 @@ def test_segments_of_several_axes() -> None:
 def test_the_number_of_segments() -> None:
     x = np.ones(3)
     assert sg.segment_sum(x, np.array([0, 4, 0])).shape == (5,)
+    assert sg.segment_sum(x, np.array([0, 4, 0], np.uint8)).shape == (5,)
     assert sg.segment_sum(x[:0], np.zeros(0, int)).shape == (0,)
     assert sg.segment_sum(x, np.array([-1, -2, -1])).shape == (0,)
     ids = sg.placeholder("ids", (3,), "int64")
