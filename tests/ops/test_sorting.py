@@ -109,3 +109,20 @@ def test_errors() -> None:
             op(sg.asarray([1.0]), axis=1)
         with pytest.raises(ShapeError, match="array without axes"):
             op(sg.asarray(1.0))
+
+
+def test_zeros_of_both_signs_are_equal() -> None:
+    x = np.array([0.0, -0.0, np.nan, -1.0, 0.0])
+    for descending, order in ((False, [3, 0, 1, 4, 2]), (True, [0, 1, 4, 3, 2])):
+        assert sg.argsort(x, descending=descending).numpy().tolist() == order
+        found = sg.sort(x, descending=descending).numpy()
+        assert np.array_equal(np.signbit(found[:4]), np.signbit(x[order[:4]]))
+
+
+def test_searchsorted_beside_ties_and_nan() -> None:
+    x = np.array([1.0, 2.0, 2.0, np.inf, np.nan])
+    v = np.array([2.0, np.inf, np.nan, -np.inf])
+    assert sg.searchsorted(x, v).numpy().tolist() == [1, 3, 4, 0]
+    assert sg.searchsorted(x, v, side="right").numpy().tolist() == [3, 4, 5, 0]
+    assert sg.searchsorted(np.array([2**53, 2**53 + 1]), np.array([2**53 + 1])).numpy() == 1
+    assert sg.searchsorted(x[:0], v).numpy().tolist() == [0, 0, 0, 0]
