@@ -46,7 +46,7 @@ def count_of(size: Size, dtype: Any = float64) -> Any:
     namespace=None,
 )
 def blend(a: Array, b: Array, t: Array, /) -> Array:
-    """``a + t * (b - a)`` for ``t`` from 0 to 1.
+    """``a + t * (b - a)`` for ``t`` from 0 to 1, and beyond these as there.
 
     Steady in ``t``, never beyond ``a`` and ``b``, and exact at both; an infinite end that has no
     weight does not count.

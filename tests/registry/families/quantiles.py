@@ -36,6 +36,11 @@ FORMULAS: dict[str, list[Row]] = {
     ]
 }
 
+NUMPY: dict[str, Callable[..., Any]] = {
+    # Compared at t = 2, which is as 1.
+    "blend": lambda a, b, t: np.where(np.isnan(a), a, b),
+}
+
 SAMPLES: dict[str, list[Sample]] = {
     "fractions": [rigid(S(between(0.1, 0.9, 5))), rigid(S(np.array(0.5)))],
 }
