@@ -32,7 +32,7 @@ from symgrad.types import (
 
 
 @composite
-def one_hot(indices: Array, num_classes: Any, /, *, axis: int = -1, dtype: Any = None) -> Any:
+def one_hot(indices: Array, /, num_classes: Any, *, axis: int = -1, dtype: Any = None) -> Any:
     """Ones at ``indices`` along a new axis of ``num_classes``, zeros elsewhere.
 
     An index outside of 0 to ``num_classes - 1`` gives zeros only.

@@ -221,7 +221,7 @@ def _number_of(k: Any, size: Any) -> Any:
 
 
 @composite
-def top_k(x: Array, k: Any, /, *, axis: int = -1, mode: str = "largest") -> ValuesAndIndices:
+def top_k(x: Array, /, k: Any, *, axis: int = -1, mode: str = "largest") -> ValuesAndIndices:
     """The ``k`` largest or smallest elements along an axis, in order.
 
     Equal elements come in the order in which they stand. NaN counts as larger than every number.

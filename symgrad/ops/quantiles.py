@@ -207,8 +207,8 @@ def _quantile(
 @composite
 def quantile(
     x: Array,
-    q: Any,
     /,
+    q: Any,
     *,
     axis: Any = None,
     keepdims: bool = False,
@@ -245,8 +245,8 @@ def quantile(
 @composite
 def nanquantile(
     x: Array,
-    q: Any,
     /,
+    q: Any,
     *,
     axis: Any = None,
     keepdims: bool = False,
