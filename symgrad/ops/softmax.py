@@ -64,7 +64,7 @@ def _at_peak_type(t: TensorType, p: TensorType, *, axis: Axes) -> TensorType:
 
 @linear(
     type=_at_peak_type,
-    transpose=lambda ct, t, p, *, axis: onto_peak(ct, p, axis=axis),
+    transpose=lambda ct, t, p, *, axis: ops.onto_peak(ct, p, axis=axis),
     warns=False,
     namespace=None,
 )
