@@ -143,7 +143,7 @@ def _centred_type(x: TensorType, *, axis: Axes) -> TensorType:
 
 @linear(
     type=_centred_type,
-    transpose=lambda ct, x, *, axis: centred(ct, axis=axis),
+    transpose=lambda ct, x, *, axis: ops.centred(ct, axis=axis),
     guard=any_guard,
     namespace=None,
 )
