@@ -39,7 +39,7 @@ from symgrad.ir.op import Op
 from symgrad.ir.symbol import Symbol, constant, placeholder, variable
 from symgrad.ir.text import parse, print_graph
 from symgrad.ir.walk import substitute
-from symgrad.ops import random as _random
+from symgrad.ops.generator import Generator as _Generator
 from symgrad.transform import explain, grad, jvp, nth_derivative, value_and_grad, vjp
 from symgrad.types import DTYPES as _DTYPES
 from symgrad.types import (
@@ -135,9 +135,8 @@ def _publish() -> None:
     for name, op in registry.items():
         if op.namespace is not None:
             target = spaces.setdefault(op.namespace, {}) if op.namespace else public
-            target[name] = op
-    # Functions of keys that are no ops.
-    spaces["random"].update((name, getattr(_random, name)) for name in _random.__all__)
+            target[name.rpartition(".")[2]] = op
+    spaces["random"]["Generator"] = _Generator
     for space, names in _ALSO_IN.items():
         spaces.setdefault(space, {}).update((n, public[n]) for n in names if n in public)
     for space, entries in spaces.items():

@@ -177,12 +177,20 @@ class Composite:
     """A function written in ops: its call expands where it stands.
 
     It shares an op's calling convention, so that a call without any symbol still gives a tensor.
+
+    Args:
+        body: the function.
+        namespace: its public namespace, as for an op.
+        name: its name in the registry, if that is not the body's: "random.gamma", where another
+            namespace has a gamma as well. It is published under what stands behind the last dot.
     """
 
-    def __init__(self, body: Callable[..., Any], namespace: str | None) -> None:
+    def __init__(
+        self, body: Callable[..., Any], namespace: str | None, name: str | None = None
+    ) -> None:
         self.body, self.namespace = body, namespace
         self.__wrapped__ = body
-        self.name = self.__name__ = self.__qualname__ = body.__name__
+        self.name = self.__name__ = self.__qualname__ = name or body.__name__
         self.__doc__ = body.__doc__
         self.signature = Signature(body)
         self.called = self.signature.called

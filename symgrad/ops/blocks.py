@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,3 +23,16 @@ def in_blocks(function: Callable[..., Array], x: Array, *options: Any) -> Array:
         block = flat[start : start + BLOCK].astype(np.float64)
         result[start : start + BLOCK] = function(block, *options)
     return result.reshape(np.shape(x))
+
+
+def in_blocks_together(
+    function: Callable[..., Array], operands: Sequence[Array], *options: Any
+) -> Array:
+    """The same for a function of several numbers, on arrays whose shapes broadcast."""
+    wide = np.broadcast_arrays(*operands)
+    flat = [np.reshape(x, -1) for x in wide]
+    result = np.empty(flat[0].shape, np.result_type(*operands))
+    for start in range(0, result.size, BLOCK):
+        blocks = [x[start : start + BLOCK].astype(np.float64) for x in flat]
+        result[start : start + BLOCK] = function(*blocks, *options)
+    return result.reshape(wide[0].shape)

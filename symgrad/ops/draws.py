@@ -19,12 +19,13 @@ from symgrad.ir.op import Attrs
 from symgrad.ops.families import Array, nondifferentiable, require_kind
 from symgrad.types import TensorType, as_shape, broadcast_shapes, default_float
 
-_CONSTANT = "random numbers are constant in the key"
+CONSTANT_IN_KEY = "random numbers are constant in the key"
 
 # --- types ----------------------------------------------------------------------------------------
 
 
-def _require_key(where: str, kind: TensorType) -> None:
+def require_key(where: str, kind: TensorType) -> None:
+    """Refuse what is no key."""
     if kind.dtype != np.uint64:
         raise DTypeError(
             where,
@@ -49,23 +50,28 @@ def _seed_type(seed: TensorType) -> TensorType:
 
 
 def _fold_type(key: TensorType, data: TensorType) -> TensorType:
-    _require_key("random.fold_in", key)
+    require_key("random.fold_in", key)
     _require_word("random.fold_in", "data", data)
     return TensorType((2,), np.uint64)
 
 
 def _split_type(key: TensorType, *, count: Any) -> TensorType:
-    _require_key("random.split", key)
+    require_key("random.split", key)
     return TensorType((count, 2), np.uint64)
 
 
 def _bits_type(key: TensorType, *, shape: Any) -> TensorType:
-    _require_key("random", key)
+    require_key("random", key)
     return TensorType(shape, np.uint64)
 
 
+def _open_type(key: TensorType, *, shape: Any) -> TensorType:
+    require_key("random", key)
+    return TensorType(shape, np.float64)
+
+
 def _float_type(key: TensorType, *, shape: Any, dtype: Any) -> TensorType:
-    _require_key("random", key)
+    require_key("random", key)
     require_kind("random", dtype, "floating", "the result")
     return TensorType(shape, dtype)
 
@@ -73,7 +79,7 @@ def _float_type(key: TensorType, *, shape: Any, dtype: Any) -> TensorType:
 def _integers_type(
     key: TensorType, low: TensorType, high: TensorType, *, shape: Any, dtype: Any
 ) -> TensorType:
-    _require_key("random.randint", key)
+    require_key("random.randint", key)
     for name, kind in (("low", low), ("high", high)):
         require_kind("random.randint", kind.dtype, "integer", name)
     require_kind("random.randint", dtype, "integer", "the result")
@@ -92,7 +98,8 @@ def sizes_of(where: str, shape: Any) -> tuple[Any, ...]:
     return as_shape(tuple(sizes), where)
 
 
-def _draw_attrs(types: list[TensorType], attrs: Attrs) -> Attrs:
+def draw_attrs(types: list[TensorType], attrs: Attrs) -> Attrs:
+    """The `normalize` facet of a draw: its shape as a tuple, its element type filled in."""
     attrs = {**attrs, "shape": sizes_of("random", attrs["shape"])}
     if "dtype" in attrs and attrs["dtype"] is None:
         attrs["dtype"] = default_float()
@@ -101,12 +108,15 @@ def _draw_attrs(types: list[TensorType], attrs: Attrs) -> Attrs:
 
 # --- bits -----------------------------------------------------------------------------------------
 
-_DRAW, _SPLIT, _FOLD, _SEED = 0, 1, 2, 3
+DRAW, _SPLIT, _FOLD, _SEED, TRY = 0, 1, 2, 3, 4
 
 
-def words(key: Array, purpose: int, count: int, start: Any = 0) -> Array:
-    """So many words of 64 bits, from the blocks that a key has for a purpose."""
-    counter = np.array([start, 0, 0, purpose], np.uint64)
+def words(key: Array, purpose: int, count: int, start: Any = 0, row: int = 0) -> Array:
+    """So many words of 64 bits, from the blocks that a key has for a purpose.
+
+    The blocks stand in rows without an end; ``start`` counts blocks of four words.
+    """
+    counter = np.array([start, row, 0, purpose], np.uint64)
     return np.random.Philox(key=np.asarray(key), counter=counter).random_raw(count)
 
 
@@ -115,7 +125,7 @@ def word_of(integer: Array) -> Any:
     return np.asarray(integer).astype(np.uint64)[()]
 
 
-@nondifferentiable(type=_seed_type, reason=_CONSTANT, warns=False, namespace="random")
+@nondifferentiable(type=_seed_type, reason=CONSTANT_IN_KEY, warns=False, namespace="random")
 def key(seed: Array, /) -> Array:
     """A key from a seed: equal seeds give equal keys, unequal ones unrelated keys.
 
@@ -131,7 +141,7 @@ def key(seed: Array, /) -> Array:
     return words(np.zeros(2, np.uint64), _SEED, 2, word_of(seed))
 
 
-@nondifferentiable(type=_fold_type, reason=_CONSTANT, warns=False, namespace="random")
+@nondifferentiable(type=_fold_type, reason=CONSTANT_IN_KEY, warns=False, namespace="random")
 def fold_in(key: Array, data: Array, /) -> Array:
     """A new key from a key and an integer: one for each step, layer or row, say.
 
@@ -149,7 +159,7 @@ def fold_in(key: Array, data: Array, /) -> Array:
     return words(key, _FOLD, 2, word_of(data))
 
 
-@nondifferentiable(type=_split_type, reason=_CONSTANT, warns=False, namespace=None)
+@nondifferentiable(type=_split_type, reason=CONSTANT_IN_KEY, warns=False, namespace=None)
 def split_key(key: Array, /, *, count: Any) -> Array:
     """New keys (count, 2) from one; `split` is its public face.
 
@@ -161,7 +171,7 @@ def split_key(key: Array, /, *, count: Any) -> Array:
 
 
 @nondifferentiable(
-    type=_bits_type, reason=_CONSTANT, normalize=_draw_attrs, warns=False, namespace=None
+    type=_bits_type, reason=CONSTANT_IN_KEY, normalize=draw_attrs, warns=False, namespace=None
 )
 def random_bits(key: Array, /, *, shape: Any) -> Array:
     """Words of 64 random bits.
@@ -170,14 +180,14 @@ def random_bits(key: Array, /, *, shape: Any) -> Array:
     >>> random_bits(sg.random.key(0), shape=(2, 3)).dtype
     dtype('uint64')
     """
-    return words(key, _DRAW, math.prod(shape)).reshape(shape)
+    return words(key, DRAW, math.prod(shape)).reshape(shape)
 
 
 # --- floats ---------------------------------------------------------------------------------------
 
 
 @nondifferentiable(
-    type=_float_type, reason=_CONSTANT, normalize=_draw_attrs, warns=False, namespace=None
+    type=_float_type, reason=CONSTANT_IN_KEY, normalize=draw_attrs, warns=False, namespace=None
 )
 def standard_uniform(key: Array, /, *, shape: Any, dtype: Any = None) -> Array:
     """Multiples of the element type's epsilon in [0, 1), all equally likely.
@@ -188,13 +198,32 @@ def standard_uniform(key: Array, /, *, shape: Any, dtype: Any = None) -> Array:
     True
     """
     digits = np.finfo(dtype).nmant + 1
-    bits = words(key, _DRAW, math.prod(shape)) >> np.uint64(64 - digits)
+    bits = words(key, DRAW, math.prod(shape)) >> np.uint64(64 - digits)
     u: Array = bits.astype(dtype) * np.asarray(2.0**-digits, dtype)
     return u.reshape(shape)
 
 
+def strictly_between(bits: Array) -> Array:
+    """Odd multiples of 2**-53, which are neither 0 nor 1, from the words' first 52 bits."""
+    return ((bits >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
+
+
 @nondifferentiable(
-    type=_float_type, reason=_CONSTANT, normalize=_draw_attrs, warns=False, namespace=None
+    type=_open_type, reason=CONSTANT_IN_KEY, normalize=draw_attrs, warns=False, namespace=None
+)
+def open_uniform(key: Array, /, *, shape: Any) -> Array:
+    """Odd multiples of 2**-53 in (0, 1), in double precision: what quantiles are taken of.
+
+    >>> import symgrad as sg
+    >>> u = open_uniform(sg.random.key(0), shape=(1000,))
+    >>> bool(sg.all((u > 0) & (u < 1)))
+    True
+    """
+    return strictly_between(words(key, DRAW, math.prod(shape))).reshape(shape)
+
+
+@nondifferentiable(
+    type=_float_type, reason=CONSTANT_IN_KEY, normalize=draw_attrs, warns=False, namespace=None
 )
 def standard_normal(key: Array, /, *, shape: Any, dtype: Any = None) -> Array:
     """Numbers of the standard normal distribution, by Box and Muller's transform.
@@ -210,10 +239,10 @@ def standard_normal(key: Array, /, *, shape: Any, dtype: Any = None) -> Array:
     count = math.prod(shape)
     half = (count + 1) // 2
     if dtype == np.float64:
-        bits = words(key, _DRAW, 2 * half) >> np.uint64(11)
+        bits = words(key, DRAW, 2 * half) >> np.uint64(11)
         radius, angle, digits, work = bits[:half], bits[half:], 53, np.float64
     else:
-        bits = words(key, _DRAW, half)
+        bits = words(key, DRAW, half)
         radius, angle, digits = bits >> np.uint64(32), bits & np.uint64(0xFFFFFFFF), 32
         work = np.float32
     # Not 0, whose logarithm is infinite: from (0, 1].
@@ -229,7 +258,7 @@ def standard_normal(key: Array, /, *, shape: Any, dtype: Any = None) -> Array:
 @nondifferentiable(
     type=_integers_type,
     reason="integer output",
-    normalize=_draw_attrs,
+    normalize=draw_attrs,
     promotes=(1, 2),
     warns=False,
     namespace=None,
@@ -246,5 +275,5 @@ def random_integers(key: Array, low: Array, high: Array, /, *, shape: Any, dtype
     first = np.asarray(low).astype(np.uint64)
     width = np.asarray(np.subtract(np.asarray(high).astype(np.uint64), first))
     width = np.where(np.greater(high, low), width, np.uint64(1))
-    bits = words(key, _DRAW, math.prod(shape)).reshape(shape)
+    bits = words(key, DRAW, math.prod(shape)).reshape(shape)
     return np.asarray(np.add(first, np.remainder(bits, width))).astype(dtype)

@@ -234,11 +234,16 @@ def nondifferentiable(*, type: Rule, reason: str, **facets: Any) -> Callable[[Ke
     return declare
 
 
-def composite(body: Kernel | None = None, *, namespace: str | None = "") -> Any:
-    """A function written in ops; everything about it follows by expansion."""
+def composite(
+    body: Kernel | None = None, *, namespace: str | None = "", name: str | None = None
+) -> Any:
+    """A function written in ops; everything about it follows by expansion.
+
+    ``name`` is needed where the body's own is taken by a function of another namespace.
+    """
 
     def declare(body: Kernel) -> Composite:
-        return register_composite(Composite(body, namespace))
+        return register_composite(Composite(body, namespace, name))
 
     return declare if body is None else declare(body)
 

@@ -8,7 +8,6 @@ its weights.
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from symgrad.ir.op import ops
 from symgrad.ops.draws import (
     fold_in,
     key,
-    random_bits,
     random_integers,
     sizes_of,
     split_key,
@@ -26,31 +24,23 @@ from symgrad.ops.draws import (
     standard_uniform,
 )
 from symgrad.ops.families import Array, composite
-from symgrad.types import (
-    Dim,
-    as_dtype,
-    default_float,
-    default_int,
-    float32,
-    is_inexact,
-    is_integer,
-    promote,
+from symgrad.ops.parameters import (
+    as_operand,
+    draws_dtype,
+    draws_shape,
+    equals,
+    is_number,
+    moved,
+    parameter,
+    require_probability,
 )
+from symgrad.types import Dim, as_dtype, default_int, float32, is_integer, promote
 
-__all__ = [
-    "Generator",
-    "bernoulli",
-    "fold_in",
-    "key",
-    "normal",
-    "permutation",
-    "randint",
-    "split",
-    "uniform",
-]
+__all__ = ["bernoulli", "fold_in", "key", "normal", "randint", "split", "uniform"]
 
 
-def split(key: Any, n: int = 2) -> Any:
+@composite(namespace="random", name="random.split")
+def split(key: Array, n: int = 2) -> Any:
     """New keys from one, which is then used up: draw from the new ones alone.
 
     The streams of the new keys are unrelated to each other and to that of the old one.
@@ -73,41 +63,19 @@ def split(key: Any, n: int = 2) -> Any:
     return split_key(key, count=n)
 
 
-def _result_dtype(dtype: Any, *parameters: Any) -> Any:
-    """The element type asked for; or else the parameters', if they have one."""
-    if dtype is not None:
-        return as_dtype(dtype)
-    given = [p.dtype for p in parameters if hasattr(p, "dtype") and is_inexact(p.dtype)]
-    return promote(*given) if given else default_float()
-
-
-def _parameter(value: Any, shape: tuple[Any, ...], dtype: Any) -> Any:
-    """A parameter of a distribution, in its element type and of the shape of the draws."""
-    if isinstance(value, (list, tuple)):
-        value = ops.asarray(value)
-    if not hasattr(value, "dtype"):
-        return value
-    if value.dtype != dtype:
-        value = ops.astype(value, dtype)
-    return value if value.shape in ((), shape) else ops.broadcast_to(value, shape)
-
-
-def _is(value: Any, number: float) -> bool:
-    return isinstance(value, (int, float)) and value == number
-
-
 @composite(namespace="random")
 def uniform(
-    key: Array, shape: Any = (), *, dtype: Any = None, low: Array = 0.0, high: Array = 1.0
+    key: Array, shape: Any = None, *, dtype: Any = None, low: Array = 0.0, high: Array = 1.0
 ) -> Any:
     """Numbers spread evenly over [low, high).
 
-    They are ``low + (high - low)*u`` with u from [0, 1), so they have derivatives by low and high,
-    and rounding may give high itself.
+    They are ``low + (high - low)*u`` with u from [0, 1), so they have derivatives by low and high;
+    where rounding would give high, they are the float before it.
 
     Args:
         key: (2,) words.
-        shape: the shape of the result; dimensions may stand in it.
+        shape: the shape of the result; dimensions may stand in it. If None, that to which low and
+            high broadcast.
         dtype: a real floating type; if None, that of low and high, or the default float.
         low, high: numbers, or arrays that broadcast to ``shape``.
     Raises:
@@ -119,17 +87,30 @@ def uniform(
     >>> bool(sg.all((x >= -1) & (x < 1)))
     True
     """
-    shape, dtype = sizes_of("random.uniform", shape), _result_dtype(dtype, low, high)
+    low, high = as_operand(low), as_operand(high)
+    shape, dtype = draws_shape("random.uniform", shape, low, high), draws_dtype(dtype, low, high)
     u = standard_uniform(key, shape=shape, dtype=dtype)
-    if _is(low, 0) and _is(high, 1):
+    if equals(low, 0) and equals(high, 1):
         return u
-    low, high = _parameter(low, shape, dtype), _parameter(high, shape, dtype)
-    return u * high if _is(low, 0) else low + u * (high - low)
+    low, high = parameter(low, shape, dtype), parameter(high, shape, dtype)
+    return u * high if equals(low, 0) else _below(low + u * (high - low), low, high)
+
+
+def _below(x: Any, low: Any, high: Any) -> Any:
+    """``x``, and the float before ``high`` where it is ``high``."""
+    if is_number(low) and is_number(high):
+        one = x.dtype.type(1)
+        largest = np.nextafter(one, 0 * one) * x.dtype.type(high - low) + x.dtype.type(low)
+        if largest != high:
+            return x
+    high = ops.asarray(high, dtype=x.dtype) if is_number(high) else high
+    low = ops.asarray(low, dtype=x.dtype) if is_number(low) else low
+    return ops.where(x == high, ops.nextafter(high, low), x)
 
 
 @composite(namespace="random")
 def normal(
-    key: Array, shape: Any = (), *, dtype: Any = None, mean: Array = 0.0, std: Array = 1.0
+    key: Array, shape: Any = None, *, dtype: Any = None, mean: Array = 0.0, std: Array = 1.0
 ) -> Any:
     """Numbers of the normal distribution.
 
@@ -137,7 +118,8 @@ def normal(
 
     Args:
         key: (2,) words.
-        shape: the shape of the result; dimensions may stand in it.
+        shape: the shape of the result; dimensions may stand in it. If None, that to which mean and
+            std broadcast.
         dtype: a real floating type; if None, that of mean and std, or the default float.
         mean, std: numbers, or arrays that broadcast to ``shape``.
     Raises:
@@ -149,11 +131,9 @@ def normal(
     >>> abs(float(sg.mean(x)) - 3) < 0.05
     True
     """
-    shape, dtype = sizes_of("random.normal", shape), _result_dtype(dtype, mean, std)
-    z = standard_normal(key, shape=shape, dtype=dtype)
-    if not _is(std, 1):
-        z = z * _parameter(std, shape, dtype)
-    return z if _is(mean, 0) else _parameter(mean, shape, dtype) + z
+    mean, std = as_operand(mean), as_operand(std)
+    shape, dtype = draws_shape("random.normal", shape, mean, std), draws_dtype(dtype, mean, std)
+    return moved(standard_normal(key, shape=shape, dtype=dtype), mean, std)
 
 
 @composite(namespace="random")
@@ -172,14 +152,12 @@ def bernoulli(key: Array, p: Array = 0.5, shape: Any = None) -> Any:
     >>> sg.random.bernoulli(sg.random.key(0), 1.0, (3,))
     Tensor([ True,  True,  True])
     """
-    if isinstance(p, (int, float)) and not 0 <= p <= 1:
-        raise ArgumentError("random.bernoulli", "p is no probability", expected="0 to 1", got=p)
-    if isinstance(p, (list, tuple)):
-        p = ops.asarray(p)
-    shape = sizes_of("random.bernoulli", getattr(p, "shape", ()) if shape is None else shape)
+    p = as_operand(p)
+    require_probability("random.bernoulli", p)
+    shape = draws_shape("random.bernoulli", shape, p)
     # Half precision would round small probabilities to multiples of 1/2048.
-    dtype = promote(_result_dtype(None, p), float32)
-    return ops.less(standard_uniform(key, shape=shape, dtype=dtype), _parameter(p, shape, dtype))
+    dtype = promote(draws_dtype(None, p), float32)
+    return ops.less(standard_uniform(key, shape=shape, dtype=dtype), parameter(p, shape, dtype))
 
 
 @composite(namespace="random")
@@ -212,74 +190,3 @@ def randint(key: Array, shape: Any, low: Array, high: Array, *, dtype: Any = Non
                 "random.randint", f"the integers do not fit {dtype}", got=f"{low} to {high - 1}"
             )
     return random_integers(key, low, high, shape=sizes_of("random.randint", shape), dtype=dtype)
-
-
-@composite(namespace="random")
-def permutation(key: Array, n: Any) -> Any:
-    """The integers from 0 to n - 1, in random order: indices that shuffle an axis.
-
-    Args:
-        key: (2,) words.
-        n: how many: an int, or a dimension.
-    Raises:
-        ShapeError: n is no count. DTypeError: the key is no key.
-
-    >>> import symgrad as sg
-    >>> sg.sort(sg.random.permutation(sg.random.key(0), 5))
-    Tensor([0, 1, 2, 3, 4])
-    """
-    return ops.argsort(random_bits(key, shape=sizes_of("random.permutation", (n,))))
-
-
-# --- a sequence of keys ---------------------------------------------------------------------------
-
-
-class Generator:
-    """Draws one after the other, each with its own key: the generator's, with a count folded in.
-
-    A seed gives tensors. A key that is a symbol gives symbols; if it is a variable, an update can
-    advance it, so that every call of a compiled function draws anew.
-
-    Args:
-        seed: an integer, or a key.
-
-    >>> import symgrad as sg
-    >>> rng = sg.random.Generator(0)
-    >>> rng.normal((2, 3)).shape
-    (2, 3)
-    >>> rng = sg.random.Generator(sg.variable(sg.random.key(0), name="key"))
-    >>> roll = sg.function([], rng.randint((), 0, 1000), updates={rng.key: rng.next_key()})
-    >>> int(roll()) == int(roll())
-    False
-    """
-
-    __slots__ = ("_count", "key")
-
-    def __init__(self, seed: Any) -> None:
-        is_key = getattr(seed, "shape", ()) != ()
-        self.key: Any = seed if is_key else key(seed)
-        self._count = itertools.count()
-
-    def next_key(self) -> Any:
-        """A key that nothing else has."""
-        return fold_in(self.key, next(self._count))
-
-    def uniform(self, shape: Any = (), **options: Any) -> Any:
-        """As `uniform`, with the next key."""
-        return uniform(self.next_key(), shape, **options)
-
-    def normal(self, shape: Any = (), **options: Any) -> Any:
-        """As `normal`, with the next key."""
-        return normal(self.next_key(), shape, **options)
-
-    def bernoulli(self, p: Any = 0.5, shape: Any = None) -> Any:
-        """As `bernoulli`, with the next key."""
-        return bernoulli(self.next_key(), p, shape)
-
-    def randint(self, shape: Any, low: Any, high: Any, **options: Any) -> Any:
-        """As `randint`, with the next key."""
-        return randint(self.next_key(), shape, low, high, **options)
-
-    def permutation(self, n: Any) -> Any:
-        """As `permutation`, with the next key."""
-        return permutation(self.next_key(), n)

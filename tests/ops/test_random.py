@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 import symgrad as sg
 from symgrad.errors import ArgumentError, DTypeError, ShapeError
-from symgrad.ops import random
 from symgrad.ops.draws import random_bits, split_key, standard_normal, standard_uniform
 from tests.ops.finite_differences import check_derivatives
 
+random = sg.random
 KEY = random.key(20)
 MANY = 200_000
 
