@@ -41,12 +41,14 @@ def _det_vjp(ct: Any, y: Any, x: Any) -> Any:
 def det(x: Array, /) -> Array:
     """The determinants of square matrices.
 
-    The gradient is the matrix of cofactors, for singular matrices too.
+    The gradient is the matrix of cofactors, for singular matrices too; the second derivative is
+    right for them as well.
 
     Args:
         x: square matrices in the last two axes, of float32 or wider.
     Raises:
-        ShapeError: not square. DTypeError: float16.
+        ShapeError: not square. DTypeError: float16. LinAlgError: a third derivative at a singular
+        matrix of more than three rows, when it runs.
 
     >>> import symgrad as sg
     >>> round(float(sg.linalg.det(sg.asarray([[1.0, 2.0], [3.0, 4.0]]))), 12)
@@ -77,6 +79,17 @@ def products_without_two(s: Array) -> Array:
     return above + np.swapaxes(above, -1, -2)
 
 
+def cofactors(x: Array) -> Array:
+    """The matrices of cofactors: those of a product are the product of the cofactors.
+
+    For ``x == u @ diag(s) @ vh`` they are ``det(u) det(vh) conj(u) @ diag(products of the other s)
+    @ conj(vh)``.
+    """
+    u, s, vh = np.linalg.svd(x)
+    sign = (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
+    return np.asarray(sign * (u.conj() * products_without(s)[..., None, :]) @ vh.conj(), x.dtype)
+
+
 def _cofactor_vjp(ct: Any, y: Any, x: Any) -> Any:
     return cofactor_slope(x, ct)
 
@@ -96,17 +109,12 @@ def _cofactor_jvp(tangents: Sequence[Any], y: Any, args: Sequence[Any], attrs: A
 def cofactor(x: Array, /) -> Array:
     """The matrices of cofactors, ``det(x) * inv(x)^T``, for singular matrices too.
 
-    Cofactors of a product are the product of the cofactors: for ``x == u @ diag(s) @ vh`` they are
-    ``det(u) det(vh) conj(u) @ diag(products of the other s) @ conj(vh)``.
-
     >>> import symgrad as sg
     >>> np.round(np.asarray(cofactor(sg.asarray([[2.0, 6.0], [1.0, 3.0]]))), 12)
     array([[ 3., -1.],
            [-6.,  2.]])
     """
-    u, s, vh = np.linalg.svd(x)
-    sign = (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
-    return np.asarray(sign * (u.conj() * products_without(s)[..., None, :]) @ vh.conj(), x.dtype)
+    return cofactors(x)
 
 
 def _cofactor_slope_type(x: TensorType, ct: TensorType) -> TensorType:
@@ -120,10 +128,13 @@ def _cofactor_slope_by_matrix(ct: Any, y: Any, x: Any, t: Any) -> Any:
     """The third derivative of a determinant, from that of ``log(det)``: for regular matrices.
 
     With Y = inv(x)^T and the pairing <a, b> = sum(a * b), `cofactor_slope` is
-    det(x) * (<t, Y> Y - Y t^T Y); what follows is its derivative paired with ``ct``.
+    det(x) * (<t, Y> Y - Y t^T Y); what follows is its derivative paired with ``ct``. For three rows
+    it is linear in ``x`` as it is in ``t``, so its derivative is the same everywhere.
     """
     if x.shape[-1] in (0, 1, 2):
         return ZERO  # the determinant is quadratic at most
+    if x.shape[-1] == 3:
+        return cofactor_slope(t, ct)
     inverse = transposed(ops.inv(x))
     first, second = inverse @ transposed(t) @ inverse, inverse @ transposed(ct) @ inverse
     t_part, ct_part = _paired(t, inverse), _paired(ct, inverse)
@@ -170,6 +181,49 @@ def cofactor_slope(x: Array, t: Array, /) -> Array:
     return np.asarray(sign * (u.conj() @ middle @ vh.conj()), np.result_type(x, t))
 
 
+# --- logarithms of determinants -------------------------------------------------------------------
+
+
+def _inverse_vjp(ct: Any, y: Any, x: Any) -> Any:
+    back = transposed(y)
+    return -(back @ ct @ back)
+
+
+def _inverse_jvp(tangents: Sequence[Any], y: Any, args: Any, attrs: Any) -> Any:
+    return ZERO if tangents[0] is ZERO else -(y @ tangents[0] @ y)
+
+
+@opaque(
+    type=square_type("inv"),
+    vjp=(_inverse_vjp,),
+    jvp=_inverse_jvp,
+    integers="float",
+    namespace=None,
+)
+def inverse_or_infinite(x: Array, /) -> Array:
+    """The inverses of square matrices; of a singular one, the cofactors divided by 0.
+
+    It is what the slope of ``log(abs(det(x)))`` is, and does not let one singular matrix of a batch
+    spoil all.
+
+    >>> inverse_or_infinite(np.array([[[2.0]], [[0.0]]]))
+    Tensor([[[0.5]],
+    <BLANKLINE>
+            [[inf]]])
+    """
+    try:
+        return np.linalg.inv(x)
+    except np.linalg.LinAlgError:
+        y = np.empty(x.shape, x.dtype)
+    for place in np.ndindex(x.shape[:-2]):
+        try:
+            y[place] = np.linalg.inv(x[place])
+        except np.linalg.LinAlgError:
+            with np.errstate(all="ignore"):
+                y[place] = cofactors(x[place]).T / np.zeros((), x.real.dtype)
+    return y
+
+
 class SlogdetResult(NamedTuple):
     """Sign and logarithm of a determinant."""
 
@@ -191,7 +245,7 @@ def _slogdet_vjp(cts: Sequence[Any], ys: Sequence[Any], x: Any) -> Any:
         # d(sign) = sign * i Im(tr(inv(x) dx))
         turned = 1j * ops.imag(ops.conj(ys[0]) * ct_sign)
         ct = turned if ct is ZERO else ct + turned
-    return ZERO if ct is ZERO else column(column(ct)) * adjoint(ops.inv(x))
+    return ZERO if ct is ZERO else column(column(ct)) * adjoint(inverse_or_infinite(x))
 
 
 @multi(type=_slogdet_type, vjp=(_slogdet_vjp,), integers="float", holomorphic=False, warns=False)
@@ -214,7 +268,9 @@ def slogdet(x: Array, /) -> SlogdetResult:
     Returns:
         a named tuple ``(sign, logabsdet)``: ``det(x) == sign * exp(logabsdet)``.
     Raises:
-        ShapeError: not square. DTypeError: float16. LinAlgError: the gradient at a singular matrix.
+        ShapeError: not square. DTypeError: float16.
+
+    The gradient at a singular matrix is infinite, or NaN where it has no sign.
 
     >>> import symgrad as sg
     >>> sign, logabsdet = sg.linalg.slogdet(sg.asarray([[0.0, 1.0], [1.0, 0.0]]))

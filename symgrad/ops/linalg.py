@@ -15,15 +15,27 @@ import numpy as np
 
 from symgrad.errors import ArgumentError, ShapeError
 from symgrad.ir.op import ZERO, ops
-from symgrad.ops import determinants, linalg_factor, linalg_norms, spectral
+from symgrad.ops import (
+    determinants,
+    eigen,
+    elimination,
+    least_squares,
+    linalg_factor,
+    linalg_norms,
+    matrix_functions,
+    matrix_products,
+    spectral,
+    triangles,
+    triangular,
+)
 from symgrad.ops.families import Array, composite, linear, opaque
 from symgrad.ops.matrices import (
     adjoint,
     column,
     divided_right,
+    equations_type,
     halved_triangle,
     hermitian_part,
-    require_matrix,
     require_square,
     row,
     square_type,
@@ -32,11 +44,9 @@ from symgrad.ops.matrices import (
 from symgrad.types import (
     Size,
     TensorType,
-    broadcast_shapes,
     max_size,
     min_size,
     normalize_axis,
-    promote,
     require_equal,
 )
 
@@ -46,13 +56,20 @@ __all__ = [
     "determinants",
     "diagonal",
     "diagonal_matrix",
+    "eigen",
+    "elimination",
     "inv",
+    "least_squares",
     "linalg_factor",
     "linalg_norms",
+    "matrix_functions",
     "matrix_power",
+    "matrix_products",
     "solve",
     "spectral",
     "trace",
+    "triangles",
+    "triangular",
 ]
 
 
@@ -93,7 +110,6 @@ def _diagonal_matrix_transpose(ct: Any, x: Any, *, shape: Any, offset: int) -> A
     transpose=_diagonal_transpose,
     warns=False,
     view=True,
-    namespace="linalg",
 )
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """The diagonals of the matrices in the last two axes.
@@ -105,7 +121,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
         ShapeError: fewer than two axes.
 
     >>> import symgrad as sg
-    >>> sg.linalg.diagonal(sg.asarray([[1.0, 2.0], [3.0, 4.0]]))
+    >>> sg.diagonal(sg.asarray([[1.0, 2.0], [3.0, 4.0]]))
     Tensor([1., 4.])
     """
     return np.diagonal(x, offset, -2, -1)
@@ -193,15 +209,7 @@ def inv(x: Array, /) -> Array:
 
 
 def _solve_type(x1: TensorType, x2: TensorType) -> TensorType:
-    order = require_square("solve", x1, "x1")
-    dtype = promote(x1.dtype, x2.dtype)
-    if x2.ndim == 1:
-        require_equal(order, x2.shape[0], "solve", "rows of x1 and x2")
-        return TensorType((*x1.shape[:-2], order), dtype)
-    require_matrix("solve", x2, "x2")
-    require_equal(order, x2.shape[-2], "solve", "rows of x1 and x2")
-    batch = broadcast_shapes("solve", x1.shape[:-2], x2.shape[:-2])
-    return TensorType((*batch, order, x2.shape[-1]), dtype)
+    return equations_type("solve", x1, x2)
 
 
 def _solve_back(ct: Any, x1: Any, x2: Any) -> Any:
@@ -264,7 +272,7 @@ def _cholesky_vjp(ct: Any, y: Any, x: Any, *, upper: bool) -> Any:
     lower, ct = (adjoint(y), adjoint(ct)) if upper else (y, ct)
     middle = halved_triangle(adjoint(lower) @ ct)
     # inv(L)^H middle inv(L), by two solves.
-    left = ops.solve(adjoint(lower), middle)
+    left = ops.solve_triangular(adjoint(lower), middle, upper=True)
     return hermitian_part(divided_right(left, lower))
 
 
@@ -273,8 +281,10 @@ def _cholesky_jvp(tangents: Sequence[Any], y: Any, args: Any, attrs: dict[str, A
         return ZERO
     upper = attrs["upper"]
     lower = adjoint(y) if upper else y
-    left = ops.solve(lower, hermitian_part(tangents[0]))
-    moved = lower @ halved_triangle(divided_right(left, adjoint(lower)))
+    left = ops.solve_triangular(lower, hermitian_part(tangents[0]))
+    # (inv(L) t) inv(L)^H, the adjoint of inv(L) (inv(L) t)^H.
+    middle = adjoint(ops.solve_triangular(lower, adjoint(left)))
+    moved = lower @ halved_triangle(middle)
     return adjoint(moved) if upper else moved
 
 
@@ -328,8 +338,10 @@ def matrix_power(x: Array, n: int, /) -> Any:
     Tensor([[1., 3.],
             [0., 1.]])
     """
-    if not isinstance(n, int) or isinstance(n, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+    given: Any = n
+    if isinstance(given, bool) or not isinstance(given, (int, np.integer)):
         raise ArgumentError("matrix_power", "the exponent is an int", got=repr(n))
+    x = ops.asarray(x)
     if x.ndim < 2 or (isinstance(x.shape[-1] - x.shape[-2], int) and x.shape[-1] != x.shape[-2]):
         raise ShapeError("matrix_power", "x is not square", expected="a square matrix", got=x.type)
     if n == 0:
@@ -338,7 +350,7 @@ def matrix_power(x: Array, n: int, /) -> Any:
     base = inv(x) if n < 0 else x
     power = base
     # From the second binary digit on: square for each, and one factor more for a 1.
-    for digit in bin(abs(n))[3:]:
+    for digit in bin(abs(int(n)))[3:]:
         power = power @ power
         power = power @ base if digit == "1" else power
     return power
@@ -358,7 +370,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Any:
     >>> sg.linalg.cross(sg.asarray([1.0, 0.0, 0.0]), sg.asarray([0.0, 1.0, 0.0]))
     Tensor([0., 0., 1.])
     """
-    x1, x2 = _in_space(x1, axis, "x1"), _in_space(x2, axis, "x2")
+    x1, x2 = (_in_space(ops.asarray(x), axis, name) for x, name in ((x1, "x1"), (x2, "x2")))
     return _turned(x1, 1, axis) * _turned(x2, 2, axis) - _turned(x1, 2, axis) * _turned(x2, 1, axis)
 
 

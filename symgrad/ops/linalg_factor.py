@@ -1,4 +1,4 @@
-"""Factors and inverses of matrices of any shape: qr, pinv, matrix_rank."""
+"""Factors, inverses and ranks of matrices of any shape: qr, pinv, matrix_rank."""
 
 from __future__ import annotations
 
@@ -7,12 +7,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from symgrad.errors import ArgumentError
+from symgrad.errors import ArgumentError, ShapeError
 from symgrad.ir.op import ZERO, ops
-from symgrad.ops.families import Array, composite, multi, nondifferentiable, opaque, unpack
+from symgrad.ops.families import (
+    Array,
+    composite,
+    multi,
+    nondifferentiable,
+    opaque,
+    require_kind,
+    unpack,
+)
 from symgrad.ops.matrices import (
     adjoint,
     adjoint_if_any,
+    as_inexact,
     column_range,
     divided_right,
     halved_triangle,
@@ -23,7 +32,16 @@ from symgrad.ops.matrices import (
     times,
     without_complement,
 )
-from symgrad.types import Size, TensorType, TupleType, min_size
+from symgrad.types import (
+    Size,
+    TensorType,
+    TupleType,
+    broadcast_shapes,
+    finfo,
+    max_size,
+    min_size,
+    real_dtype,
+)
 
 
 class QRResult(NamedTuple):
@@ -116,12 +134,35 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
     return QRResult(*unpack(qr_pack(x, mode=mode), 2))
 
 
-def _pinv_type(x: TensorType, *, rtol: float | None) -> TensorType:
+# --- singular values that count -------------------------------------------------------------------
+
+
+def tolerance_of(x: Any, rtol: Any) -> Any:
+    """The smallest singular value that counts, relative to the largest: numbers per matrix."""
+    dtype = real_dtype(x.dtype)
+    if rtol is None:
+        sides = max_size(x.shape[-2], x.shape[-1])
+        spacing = float(finfo(dtype).eps)
+        count = sides if isinstance(sides, int) else ops.size(dim=sides, dtype=dtype)
+        return ops.asarray(count * spacing, dtype=dtype)
+    return ops.astype(ops.asarray(rtol), dtype)
+
+
+def require_tolerance(where: str, x: TensorType, rtol: TensorType) -> None:
+    """Refuse a tolerance that is not one per matrix."""
+    require_kind(where, rtol.dtype, "floating", "rtol")
+    batch = broadcast_shapes(where, x.shape[:-2], rtol.shape)
+    if len(batch) > x.ndim - 2:
+        raise ShapeError(where, "axes of rtol", expected=f"at most {x.ndim - 2}", got=rtol)
+
+
+def _pseudo_inverse_type(x: TensorType, rtol: TensorType) -> TensorType:
     require_matrix("pinv", x)
+    require_tolerance("pinv", x, rtol)
     return TensorType((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
 
 
-def _pinv_vjp(ct: Any, y: Any, x: Any, *, rtol: float | None) -> Any:
+def _pseudo_inverse_vjp(ct: Any, y: Any, x: Any, rtol: Any) -> Any:
     """G. H. Golub and V. Pereyra (1973), for changes that keep the rank."""
     back, ct_back = adjoint(y), adjoint(ct)
     result = -(back @ ct @ back)
@@ -133,22 +174,34 @@ def _pinv_vjp(ct: Any, y: Any, x: Any, *, rtol: float | None) -> Any:
 
 
 @opaque(
-    type=_pinv_type,
-    vjp=(_pinv_vjp,),
-    integers="float",
+    type=_pseudo_inverse_type,
+    vjp=(_pseudo_inverse_vjp,),
+    promotes=(0,),
     holomorphic=False,
     warns=False,
-    namespace="linalg",
+    namespace=None,
 )
-def pinv(x: Array, /, *, rtol: Any = None) -> Array:
+def pseudo_inverse(x: Array, rtol: Array, /) -> Array:
+    """What `pinv` gives, for a tolerance per matrix.
+
+    >>> pseudo_inverse(np.diag([2.0, 0.5]), np.array(0.5))
+    Tensor([[0.5, 0. ],
+            [0. , 0. ]])
+    """
+    return np.asarray(np.linalg.pinv(x, rtol=rtol), x.dtype)
+
+
+@composite(namespace="linalg")
+def pinv(x: Array, /, *, rtol: Array | None = None) -> Any:
     """The Moore-Penrose pseudo-inverses of matrices.
 
     The derivative is that for changes that keep the rank.
 
     Args:
         x: matrices in the last two axes, of float32 or wider.
-        rtol: singular values below ``rtol`` times the largest count as 0; the default is the larger
-            of rows and columns times the spacing of the element type.
+        rtol: singular values up to ``rtol`` times the largest count as 0; a number, or an array of
+            one per matrix. The default is the larger of rows and columns times the spacing of the
+            element type.
     Raises:
         ShapeError: fewer than two axes. DTypeError: float16.
 
@@ -157,22 +210,31 @@ def pinv(x: Array, /, *, rtol: Any = None) -> Array:
     Tensor([[0.5, 0. ],
             [0. , 0. ]])
     """
-    return np.linalg.pinv(x, rtol=rtol)
+    x = as_inexact(x)
+    require_matrix("pinv", x.type)
+    return pseudo_inverse(x, tolerance_of(x, rtol))
 
 
-def _matrix_rank_type(x: TensorType, *, rtol: float | None) -> TensorType:
+def _rank_type(x: TensorType, rtol: TensorType) -> TensorType:
     require_matrix("matrix_rank", x)
+    require_tolerance("matrix_rank", x, rtol)
     return TensorType(x.shape[:-2], "int64")
 
 
-@nondifferentiable(
-    type=_matrix_rank_type,
-    reason="a rank is an integer",
-    integers="float",
-    warns=False,
-    namespace="linalg",
-)
-def matrix_rank(x: Array, /, *, rtol: float | None = None) -> Array:
+@nondifferentiable(type=_rank_type, reason="a rank is an integer", warns=False, namespace=None)
+def rank_above(x: Array, rtol: Array, /) -> Array:
+    """What `matrix_rank` gives, for a tolerance per matrix.
+
+    >>> rank_above(np.diag([2.0, 0.5]), np.array(0.5))
+    Tensor(1)
+    """
+    values = np.linalg.svd(x, compute_uv=False)
+    bound = np.max(values, axis=-1, keepdims=True, initial=0) * rtol[..., None]
+    return np.count_nonzero(values > bound, axis=-1).astype(np.int64)
+
+
+@composite(namespace="linalg")
+def matrix_rank(x: Array, /, *, rtol: Array | None = None) -> Any:
     """The ranks of matrices: how many singular values are not negligible.
 
     Args:
@@ -186,4 +248,6 @@ def matrix_rank(x: Array, /, *, rtol: float | None = None) -> Array:
     >>> int(sg.linalg.matrix_rank(sg.asarray([[1.0, 2.0], [2.0, 4.0]])))
     1
     """
-    return np.linalg.matrix_rank(x, rtol=rtol)
+    x = as_inexact(x)
+    require_matrix("matrix_rank", x.type)
+    return rank_above(x, tolerance_of(x, rtol))

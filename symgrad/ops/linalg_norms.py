@@ -1,15 +1,17 @@
-"""Lengths of vectors and matrices."""
+"""Lengths of vectors and matrices, and condition numbers: vector_norm, matrix_norm, cond."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from symgrad.errors import ArgumentError, ShapeError
 from symgrad.ir.op import ZERO, ops
+from symgrad.ops.determinants import inverse_or_infinite
 from symgrad.ops.families import Array, composite, reduction, require_kind
 from symgrad.ops.matrices import as_inexact
 from symgrad.ops.spectral import svdvals
@@ -20,7 +22,6 @@ from symgrad.types import (
     float32,
     is_complex,
     normalize_axes,
-    normalize_axis,
     real_dtype,
 )
 
@@ -78,14 +79,70 @@ def euclidean_length(x: Array, /, *, axis: Any = None, keepdims: bool = False) -
     >>> float(euclidean_length(sg.asarray([3.0, 4.0])))
     5.0
     """
-    return np.linalg.vector_norm(x, axis=axis, keepdims=keepdims)
+    y = np.linalg.vector_norm(x, axis=axis, keepdims=keepdims)
+    kind = np.finfo(x.dtype)
+    # Squares neither overflow nor lose digits where the result lies between these.
+    safe = (y > math.sqrt(kind.tiny / kind.eps)) & (y < np.inf)
+    if np.all(safe):
+        return y
+    peak = np.max(np.abs(x), axis=axis, keepdims=True, initial=0)
+    scale = np.where((peak > 0) & (peak < np.inf), peak, 1).astype(peak.dtype)
+    scaled = np.linalg.vector_norm(x / scale, axis=axis, keepdims=True) * scale
+    return np.where(safe, y, scaled.reshape(np.shape(y)))
+
+
+def _largest(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """The largest of some numbers >= 0; of none it is 0."""
+    for k in axes:
+        if not (isinstance(x.shape[k], int) and x.shape[k] > 0):
+            x = ops.pad(x, [(0, int(axis == k)) for axis in range(x.ndim)])
+    return ops.max(x, axis=axes, keepdims=keepdims)
+
+
+def _scale(size: Any, axes: tuple[int, ...]) -> Any:
+    """The largest number of each vector, or 1 instead of 0 and infinity.
+
+    A length does not depend on the scale that it is computed in, and so no derivative does.
+    """
+    peak = ops.stop_gradient(_largest(size, axes, True))
+    return ops.where((peak > 0) & ops.isfinite(peak), peak, 1)
+
+
+def _root(total: Any, scale: Any, keepdims: bool, ord: float) -> Any:
+    """``scale * total**(1/ord)``, without a slope where nothing was summed."""
+    nothing = 0 if ord > 0 else math.inf
+    root = ops.where(total == 0, nothing, ops.where(total == 0, 1, total) ** (1 / ord))
+    return root * (scale if keepdims else ops.reshape(scale, root.shape))
+
+
+def _any_order(size: Any, axes: tuple[int, ...], keepdims: bool, ord: float) -> Any:
+    """``sum(size**ord)**(1/ord)`` of numbers >= 0, safe from overflow; a 0 has no slope."""
+    nonzero = ops.where(size == 0, 1, size)
+    scale = _scale(size, axes) if ord > 0 else 1 / _scale(1 / nonzero, axes)
+    power = (nonzero / scale) ** ord
+    if ord > 0:
+        power = ops.where(size == 0, 0, power)
+    length = _root(ops.sum(power, axis=axes, keepdims=keepdims), scale, keepdims, ord)
+    if ord > 0:
+        return length
+    return ops.where(ops.any(size == 0, axis=axes, keepdims=keepdims), 0, length)
+
+
+def _even_order(x: Any, axes: tuple[int, ...], keepdims: bool, ord: int) -> Any:
+    """The same for 4, 6, ...: the root of a polynomial, smooth also where an element is 0."""
+    scale = _scale(ops.abs(x), axes)
+    x = x / scale
+    square = ops.real(x * ops.conj(x)) if is_complex(x.dtype) else x * x
+    total = ops.sum(square ** (ord // 2), axis=axes, keepdims=keepdims)
+    return _root(total, scale, keepdims, ord)
 
 
 @composite(namespace="linalg")
 def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
-    """The length of vectors, ``sum(abs(x)**ord)**(1/ord)``.
+    """The length of vectors, ``sum(abs(x)**ord)**(1/ord)``, safe from overflow.
 
-    Its slope at the vector of zeros is 0; where several elements attain an extreme, they share it.
+    Its slope at the vector of zeros is 0, and so it is along an element that is 0, unless the
+    function is smooth there; where several elements attain an extreme, they share it.
 
     Args:
         x: an array; integers are cast to the default float type.
@@ -96,7 +153,8 @@ def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: f
     Returns:
         real numbers.
     Raises:
-        ShapeError: no such axis; a vector of no elements, for infinite orders.
+        ShapeError: no such axis; a vector of no elements, for ``-inf``. ArgumentError: ``ord`` is
+        no number.
 
     >>> import symgrad as sg
     >>> float(sg.linalg.vector_norm(sg.asarray([3.0, -4.0])))
@@ -104,6 +162,8 @@ def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: f
     >>> float(sg.linalg.vector_norm(sg.asarray([3.0, -4.0]), ord=1))
     7.0
     """
+    if not isinstance(ord, Real):
+        raise ArgumentError("vector_norm", "ord", expected="a real number", got=repr(ord))
     x = as_inexact(x)
     if x.dtype == float16:  # squares of numbers above 256 overflow
         wide = vector_norm(ops.astype(x, float32), axis=axis, keepdims=keepdims, ord=ord)
@@ -113,42 +173,47 @@ def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: f
     axes = normalize_axes(axis, x.ndim, "vector_norm")
     if ord == 0:
         return ops.sum(ops.astype(x != 0, real_dtype(x.dtype)), axis=axes, keepdims=keepdims)
+    if 2 < ord < math.inf and ord % 2 == 0:
+        return _even_order(x, axes, keepdims, int(ord))
     size = ops.abs(x)
     if ord == math.inf:
-        return ops.max(size, axis=axes, keepdims=keepdims)
+        return _largest(size, axes, keepdims)
     if ord == -math.inf:
         return ops.min(size, axis=axes, keepdims=keepdims)
     if ord == 1:
         return ops.sum(size, axis=axes, keepdims=keepdims)
-    total = ops.sum(size**ord, axis=axes, keepdims=keepdims)
-    return ops.where(total == 0, 0, total ** (1 / ord))
+    return _any_order(size, axes, keepdims, float(ord))
 
 
 @composite(namespace="linalg")
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """Norms of the matrices in the last two axes.
 
+    Where several columns, rows or singular values attain an extreme, they share its slope; the
+    slope of a singular value that is 0 is 0.
+
     Args:
         x: an array of two or more axes; integers are cast to the default float type.
         keepdims: keep the two axes with size 1.
-        ord: "fro" (root of the sum of squares), "nuc" (sum of the singular values), 2 and -2 (the
-            largest and smallest singular value), 1 and -1 (largest and smallest sum of a column's
-            absolute values), ``inf`` and ``-inf`` (of a row's).
+        ord: "fro" or None (root of the sum of squares), "nuc" (sum of the singular values), 2 and
+            -2 (the largest and smallest singular value), 1 and -1 (largest and smallest sum of a
+            column's absolute values), ``inf`` and ``-inf`` (of a row's).
     Returns:
         real numbers.
     Raises:
-        ShapeError: fewer than two axes. ArgumentError: an unknown ``ord``.
+        ShapeError: fewer than two axes; a smallest of nothing. ArgumentError: an unknown ``ord``.
+        DTypeError: float16, for singular values.
 
     >>> import symgrad as sg
     >>> float(sg.linalg.matrix_norm(sg.asarray([[1.0, 2.0], [3.0, -4.0]]), ord=1))
     6.0
     """
+    x = as_inexact(x)
     if x.ndim < 2:
         raise ShapeError("matrix_norm", "x is no matrix", expected="2 or more axes", got=x.type)
-    last = normalize_axis(-1, x.ndim, "matrix_norm")
-    if ord == "fro":
-        return euclidean_length(x, axis=(last - 1, last), keepdims=keepdims)
-    x = as_inexact(x)
+    last = x.ndim - 1
+    if ord is None or ord == "fro":
+        return vector_norm(x, axis=(last - 1, last), keepdims=keepdims)
     if ord in (1, -1):
         sums = ops.sum(ops.abs(x), axis=last - 1)
     elif ord in (math.inf, -math.inf):
@@ -159,6 +224,39 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Any
         raise ArgumentError(
             "matrix_norm", "ord", expected="fro, nuc, 1, -1, 2, -2, inf or -inf", got=repr(ord)
         )
-    combine = ops.sum if ord == "nuc" else ops.max if ord > 0 else ops.min
-    norm = combine(sums, axis=-1)
+    if ord == "nuc":
+        norm = ops.sum(sums, axis=-1)
+    else:
+        norm = _largest(sums, (last - 1,), False) if ord > 0 else ops.min(sums, axis=-1)
     return ops.reshape(norm, (*norm.shape, 1, 1)) if keepdims else norm
+
+
+@composite(namespace="linalg")
+def cond(x: Array, /, *, p: Any = None) -> Any:
+    """The condition numbers of matrices: how much ``solve`` may amplify errors.
+
+    Args:
+        x: matrices in the last two axes, of float32 or wider; square ones, unless ``p`` is None, 2
+            or -2.
+        p: the norm, an ``ord`` of `matrix_norm`; None means 2.
+    Returns:
+        real numbers, ``norm(x) * norm(inv(x))``: for 2 the quotient of the largest and the smallest
+        singular value, for -2 the inverse of that. Infinity for a singular matrix, except for -2.
+    Raises:
+        ShapeError: not square; no rows or columns. ArgumentError: an unknown ``p``.
+        DTypeError: float16.
+
+    >>> import symgrad as sg
+    >>> float(sg.linalg.cond(sg.asarray([[8.0, 0.0], [0.0, 2.0]])))
+    4.0
+    """
+    x = as_inexact(x)
+    if p in (None, 2, -2):
+        values = svdvals(x)
+        above, below = values[..., 0], values[..., -1]
+        if p == -2:
+            above, below = below, above
+        return ops.where(below == 0, math.inf, above / below)
+    norm = matrix_norm(x, ord=p)
+    product = norm * matrix_norm(inverse_or_infinite(x), ord=p)
+    return ops.where(ops.isnan(product) & ~ops.isnan(norm), math.inf, product)

@@ -12,7 +12,17 @@ import numpy as np
 from symgrad.errors import DTypeError, ShapeError
 from symgrad.ir.op import ZERO, ops
 from symgrad.ops.families import require_kind
-from symgrad.types import Size, TensorType, default_float, is_complex, is_inexact, require_equal
+from symgrad.types import (
+    Size,
+    TensorType,
+    broadcast_shapes,
+    default_float,
+    finfo,
+    is_complex,
+    is_inexact,
+    promote,
+    require_equal,
+)
 
 
 def require_matrix(where: str, x: TensorType, argument: str = "x") -> None:
@@ -46,6 +56,19 @@ def square_type(where: str) -> Any:
     return infer
 
 
+def equations_type(where: str, x1: TensorType, x2: TensorType) -> TensorType:
+    """The type of the solution of ``x1 @ y == x2``: ``x2`` is one vector, or matrices."""
+    order = require_square(where, x1, "x1")
+    dtype = promote(x1.dtype, x2.dtype)
+    if x2.ndim == 1:
+        require_equal(order, x2.shape[0], where, "rows of x1 and x2")
+        return TensorType((*x1.shape[:-2], order), dtype)
+    require_matrix(where, x2, "x2")
+    require_equal(order, x2.shape[-2], where, "rows of x1 and x2")
+    batch = broadcast_shapes(where, x1.shape[:-2], x2.shape[:-2])
+    return TensorType((*batch, order, x2.shape[-1]), dtype)
+
+
 def transposed(x: Any) -> Any:
     """The last two axes exchanged."""
     axes = range(x.ndim - 2)
@@ -77,18 +100,34 @@ def halved_triangle(x: Any) -> Any:
     return 0.5 * (ops.tril(x) + ops.tril(x, k=-1))
 
 
-def divided_right(x: Any, y: Any) -> Any:
-    """``x @ inv(y)`` without the inverse."""
-    return transposed(ops.solve(transposed(y), transposed(x)))
+def divided_right(x: Any, lower: Any) -> Any:
+    """``x @ inv(lower)`` without the inverse, for lower triangles."""
+    return transposed(ops.solve_triangular(transposed(lower), transposed(x), upper=True))
 
 
-def inverse_of_some(x: Any, negligible: Any) -> Any:
-    """``1 / x``, and 0 where ``x`` is negligible: also in every derivative."""
-    return ops.where(negligible, 0, 1 / x)
+def inverse_of_some(x: Any, left_out: Any) -> Any:
+    """``1 / x``, and 0 where ``x`` is left out: also in every derivative."""
+    return ops.where(left_out, 0, 1 / x)
+
+
+def negligible(difference: Any, values: Any) -> Any:
+    """Whether a difference of these values is no more than the error of computing them."""
+    scale = ops.sum(ops.abs(values), axis=-1, keepdims=True)
+    bound = 4 * float(finfo(values.dtype).eps) * scale
+    while bound.ndim < difference.ndim:
+        bound = column(bound)
+    return ops.abs(difference) <= bound
+
+
+def inverse_gaps(values: Any) -> Any:
+    """``1 / (v[j] - v[i])`` at ``[i, j]``, and 0 where the two are equal."""
+    gaps = row(values) - column(values)
+    return inverse_of_some(gaps, negligible(gaps, values))
 
 
 def as_inexact(x: Any) -> Any:
-    """Integers and booleans in the default float type; others as they are."""
+    """An array; integers and booleans in the default float type."""
+    x = ops.asarray(x)
     return x if is_inexact(x.dtype) else ops.astype(x, default_float())
 
 

@@ -2,8 +2,12 @@
 
 Eigenvectors and singular vectors are determined up to a sign (complex: a phase), and for repeated
 values up to a rotation. The rules are right for every function that does not depend on that choice,
-and finite for every other: where two values are equal, the quotient by their difference is taken
-as 0.
+as long as the values differ. Where two are equal, the quotient by their difference is taken as 0:
+derivatives stay finite, and right for functions of the values that treat equal ones alike, of the
+spaces that belong to different values, and of the polar factor. What ``v @ f(w) @ v^T`` does within
+the space of a repeated value depends on the slope of f there, which cotangents do not show: of it
+only the part along the chosen vectors is passed on. Functions of whole matrices, like ``expm``,
+have no such gap.
 """
 
 from __future__ import annotations
@@ -21,8 +25,10 @@ from symgrad.ops.matrices import (
     column,
     column_range,
     hermitian_part,
+    inverse_gaps,
     inverse_of_some,
     minus,
+    negligible,
     plus,
     require_matrix,
     require_square,
@@ -30,7 +36,7 @@ from symgrad.ops.matrices import (
     times,
     without_complement,
 )
-from symgrad.types import TensorType, TupleType, finfo, min_size, real_dtype
+from symgrad.types import TensorType, TupleType, min_size, real_dtype
 
 
 class EighResult(NamedTuple):
@@ -51,21 +57,6 @@ class SVDResult(NamedTuple):
 # --- eigenvalues ----------------------------------------------------------------------------------
 
 
-def _negligible(difference: Any, values: Any) -> Any:
-    """Whether a difference of these values is no more than the error of computing them."""
-    scale = ops.sum(ops.abs(values), axis=-1, keepdims=True)
-    bound = 4 * float(finfo(values.dtype).eps) * scale
-    while bound.ndim < difference.ndim:
-        bound = column(bound)
-    return ops.abs(difference) <= bound
-
-
-def _inverse_gaps(values: Any) -> Any:
-    """``1 / (v[j] - v[i])`` at ``[i, j]``, and 0 where the two are equal."""
-    gaps = row(values) - column(values)
-    return inverse_of_some(gaps, _negligible(gaps, values))
-
-
 def _eigh_type(x: TensorType) -> Any:
     require_square("eigh", x)
     return TupleType((TensorType(x.shape[:-1], real_dtype(x.dtype)), x))
@@ -76,7 +67,7 @@ def _eigh_vjp(cts: Sequence[Any], ys: Sequence[Any], x: Any) -> Any:
     (ct_values, ct_vectors), (values, vectors) = cts, ys
     result: Any = ZERO
     if ct_vectors is not ZERO:
-        middle = (adjoint(vectors) @ ct_vectors) * _inverse_gaps(values)
+        middle = (adjoint(vectors) @ ct_vectors) * inverse_gaps(values)
         result = vectors @ middle @ adjoint(vectors)
     if ct_values is not ZERO:
         result = plus(result, (vectors * row(ct_values)) @ adjoint(vectors))
@@ -99,7 +90,9 @@ def eigh(x: Array, /) -> EighResult:
     """Eigenvalues and eigenvectors of symmetric (complex: Hermitian) matrices.
 
     The derivative is that for symmetric changes: it is symmetric itself. It is right for functions
-    that do not depend on the choice of the eigenvectors, nor treat equal eigenvalues differently.
+    that do not depend on the choice of the eigenvectors. At repeated eigenvalues it is finite, and
+    right for functions of the eigenvalues that treat equal ones alike, and of the spaces that
+    belong to different ones.
 
     Args:
         x: symmetric matrices in the last two axes, of float32 or wider; only the lower triangle is
@@ -185,12 +178,12 @@ def _svd_vjp(cts: Sequence[Any], ys: Sequence[Any], x: Any, *, full_matrices: bo
     p, q = _skew(times(adjoint(u), ct_u)), _skew(times(adjoint(v), ct_v))
     if p is not ZERO or q is not ZERO:
         sums = row(s) + column(s)
-        middle = 0.5 * (plus(p, q) * _inverse_gaps(s))
-        middle = middle + 0.5 * (plus(p, minus(q)) * inverse_of_some(sums, _negligible(sums, s)))
+        middle = 0.5 * (plus(p, q) * inverse_gaps(s))
+        middle = middle + 0.5 * (plus(p, minus(q)) * inverse_of_some(sums, negligible(sums, s)))
     if ct_s is not ZERO:
         middle = plus(middle, row(ct_s) * ops.eye(size, dtype=s.dtype))
     result = times(times(u, middle), adjoint(v))
-    inverse = row(inverse_of_some(s, _negligible(s, s)))
+    inverse = row(inverse_of_some(s, negligible(s, s)))
     if ct_u is not ZERO and size != rows:
         result = plus(result, (_outside(ct_u, u) * inverse) @ adjoint(v))
     if ct_v is not ZERO and size != columns:
@@ -222,8 +215,9 @@ def svd_pack(x: Array, /, *, full_matrices: bool) -> Any:
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     """The singular value decomposition, ``x == U * S @ Vh``.
 
-    The derivative is right for functions that do not depend on the choice of the singular vectors,
-    at repeated singular values too.
+    The derivative is right for functions that do not depend on the choice of the singular vectors.
+    At repeated singular values it is finite, and right for functions of the values that treat equal
+    ones alike, of the spaces that belong to different ones, and of ``U @ Vh``.
 
     Args:
         x: matrices in the last two axes, of float32 or wider.
@@ -246,8 +240,8 @@ def _svdvals_type(x: TensorType) -> TensorType:
 
 
 def _svdvals_vjp(ct: Any, y: Any, x: Any) -> Any:
-    u, _, vh = svd(x, full_matrices=False)
-    return (u * row(ct)) @ vh
+    u, s, vh = svd(x, full_matrices=False)
+    return (u * row(ops.where(negligible(s, s), 0, ct))) @ vh
 
 
 @opaque(
@@ -260,6 +254,8 @@ def _svdvals_vjp(ct: Any, y: Any, x: Any) -> Any:
 )
 def svdvals(x: Array, /) -> Array:
     """The singular values of matrices, in descending order.
+
+    The slope of one that is 0, where it has a kink like that of ``abs``, is 0.
 
     Args:
         x: matrices in the last two axes, of float32 or wider.

@@ -491,18 +491,6 @@ SAMPLES: dict[str, list[Sample]] = {
         rigid(S(regular(2, 3)), through=lambda sign, log: log),
         rigid(S(regular(3, imaginary=True))),
     ],
-    "pinv": [
-        rigid(S(normal(5, 3))),
-        rigid(S(normal(3, 5))),
-        rigid(S(regular(3))),
-        rigid(S(cnormal(4, 2))),
-        rigid(S(normal(2, 4, 3))),
-    ],
-    "matrix_rank": [
-        rigid(S(normal(5, 3))),
-        rigid(S(np.ones((2, 4, 3)))),
-        rigid(S(np.ones((3, 3)), rtol=0.1)),
-    ],
     "eigvalsh": [
         rigid(S(definite(5)), direction=symmetric),
         rigid(S(definite(2, 3)), direction=symmetric),

@@ -7,6 +7,7 @@ import pytest
 from symgrad.ir.op import COMPOSITES, OPS
 from tests.registry.checks import CHECKS, FOR_ELEMENTWISE
 from tests.registry.derivatives import FREE_OF_DERIVATIVE, unwritten_rules
+from tests.registry.families import gathered
 from tests.registry.known import KNOWN, TODO, known
 from tests.registry.samples import (
     ATTRIBUTES,
@@ -61,6 +62,7 @@ CUT = {
     *((step, 0) for step in ("floor", "ceil", "trunc", "round")),
     *(("floor_divide", i) for i in (0, 1)),
     ("copysign", 1), ("nextafter", 1), ("clip_to", 1), ("clip_to", 2),
+    *gathered("CUT"),
 }  # fmt: skip
 """Operands of floating-point ops through which nothing passes back: steps and bounds. Differences
 confirm each."""
