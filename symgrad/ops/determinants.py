@@ -219,8 +219,9 @@ def inverse_or_infinite(x: Array, /) -> Array:
         try:
             y[place] = np.linalg.inv(x[place])
         except np.linalg.LinAlgError:
+            known = bool(np.all(np.isfinite(x[place])))
             with np.errstate(all="ignore"):
-                y[place] = cofactors(x[place]).T / np.zeros((), x.real.dtype)
+                y[place] = cofactors(x[place]).T / x.real.dtype.type(0) if known else np.nan
     return y
 
 

@@ -1,8 +1,9 @@
 """Eigenvalues of any square matrices: eig, eigvals.
 
-They are complex, whatever the matrix is. Eigenvectors have length 1 and are determined up to a
-phase, and for repeated eigenvalues only in their span. The rules are right for every function that
-does not depend on that choice, as long as the eigenvalues differ. Where two are equal, the quotient
+They are complex, whatever the matrix is. Eigenvectors have length 1 and a phase that makes their
+largest element real; for repeated eigenvalues only their span is determined. The rules are right as
+long as the eigenvalues differ, and of the elements of a vector one is the largest (which does not
+matter for functions that do not depend on the phase). Where two eigenvalues are equal, the quotient
 by their difference is taken as 0, with the consequences that `symgrad.ops.spectral` describes. At a
 matrix without a full set of eigenvectors, eigenvalues have no derivative.
 """
@@ -16,7 +17,7 @@ import numpy as np
 
 from symgrad.ir.op import ZERO, ops
 from symgrad.ops.families import Array, composite, multi, unpack
-from symgrad.ops.matrices import adjoint, inverse_gaps, plus, require_square, row
+from symgrad.ops.matrices import adjoint, inverse_gaps, largest, plus, require_square, row
 from symgrad.types import TensorType, TupleType, complex_dtype
 
 
@@ -33,16 +34,27 @@ def _eig_type(x: TensorType) -> Any:
     return TupleType((TensorType(x.shape[:-1], dtype), TensorType(x.shape, dtype)))
 
 
-def _eig_vjp(cts: Sequence[Any], ys: Sequence[Any], x: Any) -> Any:
-    """The adjoint of ``dw = diag(m)`` and ``dv = v @ (m * inverse_gaps)``, ``m = inv(v) dx v``.
+def _normalized(ct: Any, vectors: Any) -> Any:
+    """The adjoint of what keeps length and phase: of a change, it takes multiples of v away.
 
-    Of a change of v the part along v itself is taken away: length and phase do not count.
+    Of a change u of v, it leaves ``u - v Re(v^H u) - i v Im(u[k]) / v[k]``, with v[k] the largest
+    element, which is real.
     """
+    along = ops.sum(ops.conj(vectors) * ct, axis=-2, keepdims=True)
+    size = ops.where(ops.imag(vectors) == 0, ops.abs(vectors), 0)
+    chosen = size == largest(size, (vectors.ndim - 2,), True)
+    count = ops.sum(ops.astype(chosen, size.dtype), axis=-2, keepdims=True)
+    pivot = ops.where(chosen, ops.real(vectors), 1) * count
+    turn = ops.where(chosen, ops.imag(along) / pivot, 0)
+    return ct - vectors * ops.real(along) - 1j * turn
+
+
+def _eig_vjp(cts: Sequence[Any], ys: Sequence[Any], x: Any) -> Any:
+    """The adjoint of ``dw = diag(m)`` and ``dv = v @ (m * inverse_gaps)``, ``m = inv(v) dx v``."""
     (ct_values, ct_vectors), (values, vectors) = cts, ys
     middle: Any = ZERO
     if ct_vectors is not ZERO:
-        along = ops.sum(ops.conj(vectors) * ct_vectors, axis=-2, keepdims=True)
-        turned = adjoint(vectors) @ (ct_vectors - vectors * along)
+        turned = adjoint(vectors) @ _normalized(ct_vectors, vectors)
         middle = turned * ops.conj(inverse_gaps(values))
     if ct_values is not ZERO:
         middle = plus(middle, row(ct_values) * ops.eye(x.shape[-1], dtype=ct_values.dtype))
@@ -67,14 +79,15 @@ def eig_pack(x: Array, /) -> Any:
 def eig(x: Array, /) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices: ``x @ v == v * w``.
 
-    The derivative is right for functions that do not depend on the phases of the eigenvectors, nor
-    treat equal eigenvalues differently.
+    The derivative is right as long as the eigenvalues differ. At repeated ones it is finite, and
+    right for functions of the eigenvalues that treat equal ones alike, and of the spaces that
+    belong to different ones.
 
     Args:
         x: square matrices in the last two axes, of float32 or wider.
     Returns:
         a named tuple ``(eigenvalues, eigenvectors)`` of complex arrays: values in no particular
-        order, vectors of length 1 as columns.
+        order; vectors as columns, of length 1, with a real number as their largest element.
     Raises:
         ShapeError: not square. DTypeError: float16. LinAlgError: infinities or NaN among the
         elements; the gradient of a matrix without a full set of eigenvectors.

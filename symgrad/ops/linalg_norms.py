@@ -13,7 +13,7 @@ from symgrad.errors import ArgumentError, ShapeError
 from symgrad.ir.op import ZERO, ops
 from symgrad.ops.determinants import inverse_or_infinite
 from symgrad.ops.families import Array, composite, reduction, require_kind
-from symgrad.ops.matrices import as_inexact
+from symgrad.ops.matrices import as_inexact, largest, require_square
 from symgrad.ops.spectral import svdvals
 from symgrad.types import (
     Size,
@@ -91,20 +91,12 @@ def euclidean_length(x: Array, /, *, axis: Any = None, keepdims: bool = False) -
     return np.where(safe, y, scaled.reshape(np.shape(y)))
 
 
-def _largest(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    """The largest of some numbers >= 0; of none it is 0."""
-    for k in axes:
-        if not (isinstance(x.shape[k], int) and x.shape[k] > 0):
-            x = ops.pad(x, [(0, int(axis == k)) for axis in range(x.ndim)])
-    return ops.max(x, axis=axes, keepdims=keepdims)
-
-
 def _scale(size: Any, axes: tuple[int, ...]) -> Any:
     """The largest number of each vector, or 1 instead of 0 and infinity.
 
     A length does not depend on the scale that it is computed in, and so no derivative does.
     """
-    peak = ops.stop_gradient(_largest(size, axes, True))
+    peak = ops.stop_gradient(largest(size, axes, True))
     return ops.where((peak > 0) & ops.isfinite(peak), peak, 1)
 
 
@@ -177,7 +169,7 @@ def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: f
         return _even_order(x, axes, keepdims, int(ord))
     size = ops.abs(x)
     if ord == math.inf:
-        return _largest(size, axes, keepdims)
+        return largest(size, axes, keepdims)
     if ord == -math.inf:
         return ops.min(size, axis=axes, keepdims=keepdims)
     if ord == 1:
@@ -227,7 +219,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Any
     if ord == "nuc":
         norm = ops.sum(sums, axis=-1)
     else:
-        norm = _largest(sums, (last - 1,), False) if ord > 0 else ops.min(sums, axis=-1)
+        norm = largest(sums, (last - 1,), False) if ord > 0 else ops.min(sums, axis=-1)
     return ops.reshape(norm, (*norm.shape, 1, 1)) if keepdims else norm
 
 
@@ -257,6 +249,10 @@ def cond(x: Array, /, *, p: Any = None) -> Any:
         if p == -2:
             above, below = below, above
         return ops.where(below == 0, math.inf, above / below)
+    require_square("cond", x.type)
     norm = matrix_norm(x, ord=p)
-    product = norm * matrix_norm(inverse_or_infinite(x), ord=p)
+    if p == "nuc":  # an infinite inverse has no singular values
+        product = norm * ops.sum(1 / svdvals(x), axis=-1)
+    else:
+        product = norm * matrix_norm(inverse_or_infinite(x), ord=p)
     return ops.where(ops.isnan(product) & ~ops.isnan(norm), math.inf, product)

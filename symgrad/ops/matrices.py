@@ -111,12 +111,23 @@ def inverse_of_some(x: Any, left_out: Any) -> Any:
 
 
 def negligible(difference: Any, values: Any) -> Any:
-    """Whether a difference of these values is no more than the error of computing them."""
-    scale = ops.sum(ops.abs(values), axis=-1, keepdims=True)
-    bound = 4 * float(finfo(values.dtype).eps) * scale
+    """Whether a difference of these values is no more than the error of computing them.
+
+    Numbers of single precision are computed in double, so there the error is that of the matrix.
+    """
+    eps = float(finfo(values.dtype).eps)
+    bound = (8 if eps < 1e-10 else 4) * eps * ops.vector_norm(values, axis=-1, keepdims=True)
     while bound.ndim < difference.ndim:
         bound = column(bound)
     return ops.abs(difference) <= bound
+
+
+def largest(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """The largest of some numbers >= 0; of none it is 0."""
+    for k in axes:
+        if not (isinstance(x.shape[k], int) and x.shape[k] > 0):
+            x = ops.pad(x, [(0, int(axis == k)) for axis in range(x.ndim)])
+    return ops.max(x, axis=axes, keepdims=keepdims)
 
 
 def inverse_gaps(values: Any) -> Any:

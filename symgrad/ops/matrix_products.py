@@ -36,10 +36,10 @@ def multi_dot(arrays: Sequence[Array], /) -> Any:
     sides = [given[0].shape[-2] if given[0].ndim > 1 else 1]
     sides += [x.shape[-2] if x.ndim > 1 else x.shape[0] for x in given[1:]]
     sides.append(given[-1].shape[-1] if given[-1].ndim > 1 else 1)
-    return _multiplied(given, _cheapest(sides), 0, len(given) - 1)
+    return _multiplied(given, cheapest(sides), 0, len(given) - 1)
 
 
-def _cheapest(sides: Sequence[Size]) -> dict[tuple[int, int], int]:
+def cheapest(sides: Sequence[Size]) -> dict[tuple[int, int], int]:
     """For each run of factors, after which one to divide it: by dynamic programming.
 
     Factor k is a matrix of ``sides[k]`` rows and ``sides[k + 1]`` columns.
