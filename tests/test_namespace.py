@@ -43,7 +43,8 @@ e inf nan newaxis pi __array_namespace_info__ __array_api_version__
 """.split()
 LINALG = """
 cholesky cross det diagonal eig eigh eigvals eigvalsh inv matmul matrix_norm matrix_power
-matrix_rank matrix_transpose outer pinv qr slogdet solve svd svdvals tensordot trace vecdot vector_norm
+matrix_rank matrix_transpose outer pinv qr slogdet solve svd svdvals tensordot trace vecdot
+vector_norm
 """.split()
 OWN = """
 placeholder variable constant substitute Graph function evaluate grad vjp jvp value_and_grad
