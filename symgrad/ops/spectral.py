@@ -3,11 +3,11 @@
 Eigenvectors and singular vectors are determined up to a sign (complex: a phase), and for repeated
 values up to a rotation. The rules are right for every function that does not depend on that choice,
 as long as the values differ. Where two are equal, the quotient by their difference is taken as 0:
-derivatives stay finite, and right for functions of the values that treat equal ones alike, of the
-spaces that belong to different values, and of the polar factor. What ``v @ f(w) @ v^T`` does within
-the space of a repeated value depends on the slope of f there, which cotangents do not show: of it
-only the part along the chosen vectors is passed on. Functions of whole matrices, like ``expm``,
-have no such gap.
+derivatives stay finite, and first ones are right for functions of the values that treat equal ones
+alike, of the spaces that belong to different values, and of the polar factor. What ``v f(w) v^T``
+does within the space of a repeated value depends on the slope of f there, which cotangents do not
+show: of it only the part along the chosen vectors is passed on, and so it is with second
+derivatives. Functions of whole matrices, like ``expm`` and products, have no such gap.
 """
 
 from __future__ import annotations
