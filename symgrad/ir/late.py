@@ -19,12 +19,14 @@ class Slots:
 
     Attributes:
         differentiate: ``(outputs, wrt) -> gradients`` by reverse or forward mode.
+        push_forward: ``(outputs, inputs, tangents) -> tangents`` of the outputs, or ZERO.
         evaluate: ``(outputs, feeds) -> arrays``.
         apply_eager: ``(op, operands, attrs) -> Tensor``, the front end of calls without a symbol.
         as_tensor: ``(array) -> Tensor``.
     """
 
     differentiate: Callable[..., Any] = staticmethod(_unset)
+    push_forward: Callable[..., Any] = staticmethod(_unset)
     evaluate: Callable[..., Any] = staticmethod(_unset)
     apply_eager: Callable[..., Any] = staticmethod(_unset)
     as_tensor: Callable[..., Any] = staticmethod(_unset)

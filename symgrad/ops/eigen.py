@@ -2,10 +2,9 @@
 
 They are complex, whatever the matrix is. Eigenvectors have length 1 and a phase that makes their
 largest element real; for repeated eigenvalues only their span is determined. The rules are right as
-long as the eigenvalues differ, and of the elements of a vector one is the largest (which does not
-matter for functions that do not depend on the phase). Where two eigenvalues are equal, the quotient
-by their difference is taken as 0, with the consequences that `symgrad.ops.spectral` describes. At a
-matrix without a full set of eigenvectors, eigenvalues have no derivative.
+long as one of the elements of a vector is the largest, which does not matter for functions that do
+not depend on the phase. For repeated eigenvalues see `symgrad.ops.repeated`. At a matrix without a
+full set of eigenvectors, eigenvalues have no derivative.
 """
 
 from __future__ import annotations
@@ -17,7 +16,8 @@ import numpy as np
 
 from symgrad.ir.op import ZERO, ops
 from symgrad.ops.families import Array, composite, multi, unpack
-from symgrad.ops.matrices import adjoint, inverse_gaps, largest, plus, require_square, row
+from symgrad.ops.matrices import adjoint, largest, plus, require_square, row
+from symgrad.ops.repeated import by_differences, slopes
 from symgrad.types import TensorType, TupleType, complex_dtype
 
 
@@ -55,7 +55,9 @@ def _eig_vjp(cts: Sequence[Any], ys: Sequence[Any], x: Any) -> Any:
     middle: Any = ZERO
     if ct_vectors is not ZERO:
         turned = adjoint(vectors) @ _normalized(ct_vectors, vectors)
-        middle = turned * ops.conj(inverse_gaps(values))
+        (slope,) = slopes([turned], [values])
+        # Every factor [i, j] of an eigenvalue's slope is the conjugate of that of its change.
+        middle = by_differences(turned, slope, ops.conj(values))
     if ct_values is not ZERO:
         middle = plus(middle, row(ct_values) * ops.eye(x.shape[-1], dtype=ct_values.dtype))
     if middle is ZERO:
@@ -79,9 +81,8 @@ def eig_pack(x: Array, /) -> Any:
 def eig(x: Array, /) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices: ``x @ v == v * w``.
 
-    The derivative is right as long as the eigenvalues differ. At repeated ones it is finite, and
-    right for functions of the eigenvalues that treat equal ones alike, and of the spaces that
-    belong to different ones.
+    The derivative is right as long as the eigenvalues differ; at repeated ones, for functions that
+    do not depend on the choice of their vectors.
 
     Args:
         x: square matrices in the last two axes, of float32 or wider.

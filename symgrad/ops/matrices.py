@@ -130,12 +130,6 @@ def largest(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     return ops.max(x, axis=axes, keepdims=keepdims)
 
 
-def inverse_gaps(values: Any) -> Any:
-    """``1 / (v[j] - v[i])`` at ``[i, j]``, and 0 where the two are equal."""
-    gaps = row(values) - column(values)
-    return inverse_of_some(gaps, negligible(gaps, values))
-
-
 def as_inexact(x: Any) -> Any:
     """An array; integers and booleans in the default float type."""
     x = ops.asarray(x)

@@ -2,12 +2,10 @@
 
 Eigenvectors and singular vectors are determined up to a sign (complex: a phase), and for repeated
 values up to a rotation. The rules are right for every function that does not depend on that choice,
-as long as the values differ. Where two are equal, the quotient by their difference is taken as 0:
-derivatives stay finite, and first ones are right for functions of the values that treat equal ones
-alike, of the spaces that belong to different values, and of the polar factor. What ``v f(w) v^T``
-does within the space of a repeated value depends on the slope of f there, which cotangents do not
-show: of it only the part along the chosen vectors is passed on, and so it is with second
-derivatives. Functions of whole matrices, like ``expm`` and products, have no such gap.
+in reverse mode at repeated values too (see `symgrad.ops.repeated`), and finite for every other. Two
+things stay open where values are equal: forward mode knows only functions that treat equal values
+alike or use no more than the space of their vectors; and the second derivative of what was made of
+values and vectors together.
 """
 
 from __future__ import annotations
@@ -18,15 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symgrad.ir.op import ZERO, ops
+from symgrad.ir.symbol import Symbol
 from symgrad.ops.families import Array, composite, multi, opaque, unpack
 from symgrad.ops.matrices import (
     adjoint,
     adjoint_if_any,
-    column,
     column_range,
     hermitian_part,
-    inverse_gaps,
-    inverse_of_some,
     minus,
     negligible,
     plus,
@@ -36,6 +32,7 @@ from symgrad.ops.matrices import (
     times,
     without_complement,
 )
+from symgrad.ops.repeated import by_differences, by_sums, by_values, slopes
 from symgrad.types import TensorType, TupleType, min_size, real_dtype
 
 
@@ -67,8 +64,9 @@ def _eigh_vjp(cts: Sequence[Any], ys: Sequence[Any], x: Any) -> Any:
     (ct_values, ct_vectors), (values, vectors) = cts, ys
     result: Any = ZERO
     if ct_vectors is not ZERO:
-        middle = (adjoint(vectors) @ ct_vectors) * inverse_gaps(values)
-        result = vectors @ middle @ adjoint(vectors)
+        turned = adjoint(vectors) @ ct_vectors
+        (slope,) = slopes([turned], [values, eigvalsh(x)])
+        result = vectors @ by_differences(turned, slope, values) @ adjoint(vectors)
     if ct_values is not ZERO:
         result = plus(result, (vectors * row(ct_values)) @ adjoint(vectors))
     return ZERO if result is ZERO else hermitian_part(result)
@@ -90,9 +88,7 @@ def eigh(x: Array, /) -> EighResult:
     """Eigenvalues and eigenvectors of symmetric (complex: Hermitian) matrices.
 
     The derivative is that for symmetric changes: it is symmetric itself. It is right for functions
-    that do not depend on the choice of the eigenvectors. At repeated eigenvalues it is finite, and
-    right for functions of the eigenvalues that treat equal ones alike, and of the spaces that
-    belong to different ones.
+    that do not depend on the choice of the eigenvectors, at repeated eigenvalues too.
 
     Args:
         x: symmetric matrices in the last two axes, of float32 or wider; only the lower triangle is
@@ -174,21 +170,31 @@ def _svd_vjp(cts: Sequence[Any], ys: Sequence[Any], x: Any, *, full_matrices: bo
     if full_matrices:
         ct_u, ct_v = without_complement(ct_u, u, size), without_complement(ct_v, v, size)
         u, v = column_range(u, None, size), column_range(v, None, size)
-    middle: Any = ZERO
     p, q = _skew(times(adjoint(u), ct_u)), _skew(times(adjoint(v), ct_v))
-    if p is not ZERO or q is not ZERO:
-        sums = row(s) + column(s)
-        middle = 0.5 * (plus(p, q) * inverse_gaps(s))
-        middle = middle + 0.5 * (plus(p, minus(q)) * inverse_of_some(sums, negligible(sums, s)))
+    aside_u = ZERO if size == rows else _outside(ct_u, u)
+    aside_v = ZERO if size == columns else _outside(ct_v, v)
+    parts = [plus(p, q), plus(p, minus(q)), aside_u, aside_v]
+    grown = slopes(parts, _all_that_are_values(x, s))
+    middle: Any = ZERO
+    if parts[0] is not ZERO:
+        middle = by_differences(parts[0], grown[0], s) + by_sums(parts[1], grown[1], s)
+        middle = 0.5 * middle
     if ct_s is not ZERO:
         middle = plus(middle, row(ct_s) * ops.eye(size, dtype=s.dtype))
     result = times(times(u, middle), adjoint(v))
-    inverse = row(inverse_of_some(s, negligible(s, s)))
-    if ct_u is not ZERO and size != rows:
-        result = plus(result, (_outside(ct_u, u) * inverse) @ adjoint(v))
-    if ct_v is not ZERO and size != columns:
-        result = plus(result, u @ adjoint(_outside(ct_v, v) * inverse))
+    if aside_u is not ZERO:
+        result = plus(result, by_values(aside_u, grown[2], s) @ adjoint(v))
+    if aside_v is not ZERO:
+        result = plus(result, u @ adjoint(by_values(aside_v, grown[3], s)))
     return result
+
+
+def _all_that_are_values(x: Any, s: Any) -> list[Any]:
+    """The symbols that stand for the singular values of ``x``."""
+    if not isinstance(s, Symbol):
+        return [s]
+    packs = (svd_pack(x, full_matrices=full) for full in (True, False))
+    return [*(unpack(pack, 3)[1] for pack in packs), svdvals(x)]
 
 
 def _skew(x: Any) -> Any:
@@ -197,7 +203,7 @@ def _skew(x: Any) -> Any:
 
 def _outside(x: Any, vectors: Any) -> Any:
     """The part of ``x`` that is orthogonal to these columns."""
-    return x - vectors @ (adjoint(vectors) @ x)
+    return ZERO if x is ZERO else x - vectors @ (adjoint(vectors) @ x)
 
 
 @multi(type=_svd_type, vjp=(_svd_vjp,), integers="float", holomorphic=False, warns=False)
@@ -215,9 +221,8 @@ def svd_pack(x: Array, /, *, full_matrices: bool) -> Any:
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     """The singular value decomposition, ``x == U * S @ Vh``.
 
-    The derivative is right for functions that do not depend on the choice of the singular vectors.
-    At repeated singular values it is finite, and right for functions of the values that treat equal
-    ones alike, of the spaces that belong to different ones, and of ``U @ Vh``.
+    The derivative is right for functions that do not depend on the choice of the singular vectors,
+    at repeated singular values and at zeros too.
 
     Args:
         x: matrices in the last two axes, of float32 or wider.

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from symgrad.errors import RuleMissing
+from symgrad.ir.late import late
 from symgrad.ir.op import ZERO, Nothing, ops
 from symgrad.ir.symbol import Origin, Symbol, building, placeholder
 from symgrad.ir.walk import substitute
@@ -118,3 +119,6 @@ def transpose_twice(symbol: Symbol, y: Any, tangents: Sequence[Any]) -> Any:
         for r in result
     ]
     return tuple(result) if isinstance(kind, TupleType) else result[0]
+
+
+late.push_forward = push_forward

@@ -9,6 +9,8 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import DTypeError, ShapeError
+from symgrad.ir.op import OPS
+from symgrad.ops.families import Array, opaque
 from tests.ops.finite_differences import check_derivatives
 
 la = sg.linalg
@@ -157,6 +159,77 @@ def test_functions_of_a_repeated_eigenvalue_and_its_space(dtype: str) -> None:
     assert abs((ends[0] - ends[1]) / 2e-5 - slope) < 1e-6
 
 
+FUNCTIONS: dict[str, tuple[Any, Any]] = {
+    "identity": (lambda w: w, lambda x: x),
+    "square": (lambda w: w**2, lambda x: x @ x),
+    "inverse": (lambda w: 1 / w, la.inv),
+    "exponential": (sg.exp, la.expm),
+}
+
+
+@pytest.mark.parametrize("dtype", GENERAL)
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("d", [(1, 1, 1), (1, 1, 2), (1, 2, 2), (1, 2, 3)], ids=str)
+def test_functions_of_a_matrix_by_its_eigenvalues(
+    d: tuple[int, ...], name: str, dtype: str
+) -> None:
+    function, whole = FUNCTIONS[name]
+    weights = numbers(3, 3)
+    q, _ = np.linalg.qr(numbers(3, 3, dtype=dtype))
+
+    def by_values(x: Any) -> Any:
+        w, v = la.eigh(x)
+        return sg.sum(sg.real((v * function(w)) @ sg.conj(v.mT)) * weights)
+
+    def by_general_values(x: Any) -> Any:
+        w, v = la.eig(x)
+        return sg.sum(sg.real((v * function(w)) @ la.inv(v)) * weights)
+
+    for a in ((q * np.array(d)) @ q.conj().T, np.diag(d).astype(dtype)):
+        wanted = gradient(lambda x: sg.sum(sg.real(whole(x)) * weights), a)
+        np.testing.assert_allclose(gradient(by_general_values, a), wanted, atol=1e-12)
+        hermitian = (wanted + wanted.conj().T) / 2
+        np.testing.assert_allclose(gradient(by_values, a), hermitian, atol=1e-12)
+
+
+def test_second_derivatives_of_functions_of_repeated_eigenvalues() -> None:
+    q, _ = np.linalg.qr(numbers(3, 3))
+    t = numbers(3, 3)
+    x = sg.placeholder("x", (3, 3))
+    for values in (la.eigvalsh(x), la.eigh(x).eigenvalues, sg.real(la.eigvals(x))):
+        (g,) = sg.grad(sg.sum(values**3), x)
+        (h,) = sg.grad(sg.sum(g * (t + t.T)), x)
+        for d in ([2.0, 2.0, 2.0], [1.0, 1.0, 3.0], [0.0, 0.0, 0.0]):
+            a = (q * d) @ q.T
+            # The gradient of trace(x**3) is 3 (x**2)^T.
+            wanted = 3 * (a @ (t + t.T) + (t + t.T) @ a)
+            np.testing.assert_allclose(sg.evaluate(h, {x: a}), wanted, atol=1e-12)
+
+
+def test_a_cotangent_of_plain_numbers_shows_no_slope() -> None:
+    x = sg.placeholder("x", (2, 2))
+    _, v = la.eigh(x)
+    (g,) = sg.vjp(v, x, sg.asarray([[1.0, 2.0], [3.0, 4.0]]))
+    assert np.array_equal(sg.evaluate(g, {x: np.eye(2)}), np.zeros((2, 2)))
+
+
+def test_an_op_without_forward_mode_shows_no_slope() -> None:
+    @opaque(type=lambda x: x, vjp=(lambda ct, y, x: ct,), linear_vjp=False, namespace=None)
+    def one_way(x: Array, /) -> Array:
+        return np.array(x)
+
+    try:
+        weights = numbers(2, 2)
+
+        def same(x: Any) -> Any:
+            w, v = la.eigh(x)
+            return sg.sum(one_way((v * one_way(w)) @ v.mT) * weights)
+
+        assert np.array_equal(gradient(same, np.eye(2)), np.diag(np.diag(weights)))
+    finally:
+        del OPS["one_way"]
+
+
 # --- singular values ------------------------------------------------------------------------------
 
 
@@ -181,11 +254,56 @@ def test_symmetric_functions_of_repeated_singular_values(shape: tuple[int, ...])
     assert not np.any(gradient(lambda x: sg.sum(la.svdvals(x) ** 2), np.zeros(shape)))
 
 
-def test_what_was_taken_apart_and_put_together_at_a_zero_singular_value() -> None:
-    weights = np.array([[1.0, 2.0], [3.0, 4.0]])
+SINGULAR = {
+    "equal": np.eye(3),
+    "tall": np.eye(3, 2),
+    "wide": np.eye(2, 3),
+    "zeros": np.zeros((3, 2)),
+    "of rank 1": np.ones((3, 3)),
+    "two equal": np.diag([2.0, 2.0, 1.0]),
+    "one zero": np.diag([2.0, 1.0, 0.0]),
+    "two zeros": np.diag([1.0, 0.0, 0.0]),
+    "equal and zero": np.diag([1.0, 1.0, 0.0]),
+}
 
-    def same(x: Any) -> Any:
-        u, s, vh = la.svd(x)
-        return sg.sum(((u * s) @ vh) * weights)
 
-    np.testing.assert_allclose(gradient(same, np.diag([1.0, 0.0])), weights, atol=1e-14)
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize("dtype", GENERAL)
+@pytest.mark.parametrize("name", SINGULAR)
+def test_functions_of_a_matrix_by_its_singular_values(name: str, dtype: str, full: bool) -> None:
+    a = SINGULAR[name].astype(dtype)
+    p, _ = np.linalg.qr(numbers(a.shape[0], a.shape[0], dtype=dtype))
+    q, _ = np.linalg.qr(numbers(a.shape[1], a.shape[1], dtype=dtype))
+    weights = numbers(*a.shape)
+
+    def power(x: Any, n: int) -> Any:
+        u, s, vh = la.svd(x, full_matrices=full)
+        k = s.shape[-1]
+        return sg.sum(sg.real((u[:, :k] * s**n) @ vh[:k, :]) * weights)
+
+    def whole(x: Any, n: int) -> Any:
+        y = x if n == 1 else x @ sg.conj(x.mT) @ x
+        return sg.sum(sg.real(y) * weights)
+
+    for m in (a, p @ a @ q):
+        for n in (1, 3):
+            found, wanted = (gradient(lambda x, f=f, n=n: f(x, n), m) for f in (power, whole))
+            np.testing.assert_allclose(found, wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", SINGULAR)
+def test_second_derivatives_of_functions_of_repeated_singular_values(name: str) -> None:
+    a = SINGULAR[name]
+    t = numbers(*a.shape)
+    x = sg.placeholder("x", a.shape)
+    second = []
+    for y in (
+        la.trace(x.mT @ x @ x.mT @ x),
+        sg.sum(la.svdvals(x) ** 4),
+        sg.sum(la.svd(x).S ** 4),
+    ):
+        (g,) = sg.grad(y, x)
+        second += sg.grad(sg.sum(g * t), x)
+    wanted, *found = sg.evaluate(second, {x: a})
+    for value in found:
+        np.testing.assert_allclose(value, wanted, atol=1e-12)
