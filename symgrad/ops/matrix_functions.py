@@ -59,14 +59,15 @@ def halvings(x: Array, x4: Array, x6: Array) -> Array:
     d10 = norm_of(x4 @ x6) ** (1 / 10)
     size = np.minimum(np.maximum(d6, d8), np.maximum(d8, d10))
     count = np.ceil(np.log2(np.maximum(size / REACH, 1)))
-    # The norm of abs(x)**27, by a row of ones.
+    # The norm of abs(x)**27, by a row of ones; of a matrix of norm 1, so that nothing overflows.
     halved = np.abs(x) * (0.5**count)[..., None, None]
+    norm = norm_of(halved)
+    halved = halved / np.where(norm == 0, 1, norm)[..., None, None]
     sums = np.ones((*x.shape[:-2], 1, x.shape[-1]))
     for _ in range(27):
         sums = sums @ halved
-    norm = norm_of(halved)
-    excess = EXCESS * np.max(sums, axis=(-2, -1), initial=0) / np.where(norm == 0, 1, norm)
-    count = count + np.ceil(np.log2(np.maximum(excess, 1)) / 26)
+    excess = np.log2(EXCESS * np.max(sums, axis=(-2, -1), initial=0)) + 26 * np.log2(norm)
+    count = count + np.ceil(np.maximum(excess, 0) / 26)
     return np.where(np.isfinite(count), count, 0).astype(int)
 
 
