@@ -21,6 +21,7 @@ from symgrad.ops import (
     fft,
     gamma_draws,
     generator,
+    incomplete,
     indexing,
     interpolation,
     joining,
@@ -49,6 +50,7 @@ from symgrad.ops import (
     sorting,
     special,
     truncated,
+    zeta,
 )
 
 __all__ = [
@@ -70,6 +72,7 @@ __all__ = [
     "fft",
     "gamma_draws",
     "generator",
+    "incomplete",
     "indexing",
     "interpolation",
     "joining",
@@ -98,4 +101,5 @@ __all__ = [
     "sorting",
     "special",
     "truncated",
+    "zeta",
 ]

@@ -15,6 +15,7 @@ from symgrad.errors import ArgumentError
 from symgrad.ir.op import ops
 from symgrad.ops.families import Array, composite, elementwise
 from symgrad.ops.scalar import exp, square
+from symgrad.ops.zeta import polygamma_of
 
 _ROOT_PI = math.sqrt(math.pi)
 _ROOT_TWO_PI = math.sqrt(2 * math.pi)
@@ -112,41 +113,6 @@ def digamma(x: Array, /) -> Array:
     import scipy.special
 
     return in_double(scipy.special.digamma, x)
-
-
-@special(
-    lambda y, x, *, order: ops.polygamma_of(x, order=order + 1),
-    restricts_domain=True,
-    namespace=None,
-)
-def polygamma_of(x: Array, /, *, order: int) -> Array:
-    """The derivative of `digamma` of some order, at least 1.
-
-    >>> round(polygamma_of(np.asarray(1.0), order=1).item(), 12)  # pi**2/6
-    1.644934066848
-    """
-    import scipy.special
-
-    return in_double(lambda v: scipy.special.polygamma(order, v), x)
-
-
-@composite
-def polygamma(n: int, x: Array, /) -> Any:
-    """The derivative of `digamma` of order ``n``; `digamma` itself for 0.
-
-    Args:
-        n: the order, a non-negative int.
-        x: real numbers.
-    Raises:
-        ArgumentError: another order.
-
-    >>> import symgrad as sg
-    >>> round(float(sg.polygamma(1, 1.0)), 12)  # pi**2/6
-    1.644934066848
-    """
-    if type(n) is not int or n < 0:
-        raise ArgumentError("polygamma", "no such order", expected="an int from 0 on", got=repr(n))
-    return polygamma_of(x, order=n) if n else digamma(x)
 
 
 @composite

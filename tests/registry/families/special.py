@@ -11,7 +11,7 @@ from mpmath import mpf
 
 import symgrad as sg
 from tests.registry.formulas import MIDDLE, SMALL, rows, signed
-from tests.registry.sampling import S, called
+from tests.registry.sampling import S
 
 inf, nan = float("inf"), float("nan")
 _MIDDLE_POSITIVE = [x for x in MIDDLE if x > 0]
@@ -31,7 +31,6 @@ DOMAINS = {
     "lgamma": ((0.6, 4.0),),
     "gamma": ((0.6, 4.0),),
     "digamma": ((0.6, 4.0),),
-    "polygamma_of": ((0.6, 4.0),),
     "digamma_difference": ((0.6, 4.0), (0.6, 4.0)),
     "betaln": ((0.6, 4.0), (0.6, 4.0)),
     "expi": ((0.3, 2.0),),
@@ -40,7 +39,6 @@ DOMAINS = {
     **dict.fromkeys(("i0e", "i1e"), ((0.2, 2.0),)),
 }
 
-ATTRIBUTES = {"polygamma_of": [{"order": 1}, {"order": 3}]}
 OTHER_SIDE = ("i0e", "i1e")
 
 
@@ -158,10 +156,6 @@ FORMULAS = {
     "digamma": [
         rows(mpmath.digamma, _psi(1), [*_POSITIVE, *_NEGATIVE], ulps=400, slope_ulps=100)
     ],
-    "polygamma_of": [
-        rows(_psi(n), _psi(n + 1), _POSITIVE, attrs={"order": n}, ulps=30, slope_ulps=30)
-        for n in (1, 2, 5)
-    ],
     "digamma_difference": [
         rows(
             _falls,
@@ -207,10 +201,6 @@ FORMULAS = {
 }  # fmt: skip
 
 COMPOSITE_SAMPLES = {
-    "polygamma": [
-        called(lambda op, x: op(0, x), np.array([0.7, 2.0])),
-        called(lambda op, x: op(2, x), np.array([[0.7, 2.0, 3.5]])),
-    ],
     "multigammaln": [S(np.array([2.7, 3.0]), d=3), S(np.array([0.7, 3.0]), d=1)],
     "beta": [S(np.array([0.7, 2.0]), np.array([[1.5], [3.0], [0.4]]))],
 }
