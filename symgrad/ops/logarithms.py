@@ -82,7 +82,10 @@ def logexpm1(x: Array, /) -> Array:
 
 
 @elementwise(
-    partials=lambda y, x: LN2 * (y * ops.logistic2(-x)), takes="floating", warns=False, namespace=None
+    partials=lambda y, x: LN2 * (y * ops.logistic2(-x)),
+    takes="floating",
+    warns=False,
+    namespace=None,
 )
 def logistic2(x: Array, /) -> Array:
     """``1 / (1 + 2**-x)``, accurate in its lower tail.
