@@ -152,7 +152,8 @@ def poisson_nll_loss(
     rate, target = alike("poisson_nll_loss", reduction, rate=rate, target=target)
     loss = exp(rate) - target * rate if log_input else rate - target * log(rate + eps)
     if full:
-        stirling = target * log(target) - target + 0.5 * (_LOG_TWO_PI + log(target))
+        many = where(target > 1, target, 1)
+        stirling = many * log(many) - many + 0.5 * (_LOG_TWO_PI + log(many))
         loss = loss + where(target > 1, stirling, 0)
     return reduced(loss, reduction)
 
@@ -245,7 +246,7 @@ def kl_div(
     else:
         # Nothing of an impossible event is nothing, though the logarithm is infinite.
         missing = (target == 0) & (logs == -math.inf)
-        loss = xlogy(target, target) - where(missing, 0, target * logs)
+        loss = xlogy(target, target) - target * where(missing, 0, logs)
     if reduction != "batchmean":
         return reduced(loss, reduction)
     if loss.ndim == 0:
