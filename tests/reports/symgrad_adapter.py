@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import symgrad as sg
-from symgrad.ops.random import Generator
+from symgrad.ops.generator import Generator
 
 FEATURES = frozenset(
     """forward linalg boolmask negstep putmask conv pool complex float16 random threads unknown_dims
