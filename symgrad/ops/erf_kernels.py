@@ -63,10 +63,15 @@ def scaled_tail(x: Array) -> Array:
     return tail
 
 
-def gaussian(x: Array) -> Array:
-    """``exp(-x**2)``: the square is split, so that its rounding error is not blown up."""
+def exp_of_square(x: Array, factor: float) -> Array:
+    """``exp(factor * x**2)``: the square is split, so that its rounding error is not blown up."""
     short = np.trunc(x * 16) / 16
-    return np.exp(-short * short) * np.exp(-(x - short) * (x + short))
+    return np.exp(factor * (short * short)) * np.exp(factor * ((x - short) * (x + short)))
+
+
+def bell_values(x: Array, rate: float) -> Array:
+    """``exp(-rate * x**2)``, for a rate of 1 or 1/2."""
+    return exp_of_square(np.minimum(np.abs(x), 40.0), -rate)
 
 
 def erf_values(x: Array) -> Array:
@@ -76,7 +81,7 @@ def erf_values(x: Array) -> Array:
     inner, outer = x[small], np.minimum(size[~small], 30.0)
     result = np.empty_like(x)
     result[small] = inner * rational(inner * inner, SMALL)
-    result[~small] = np.copysign(1 - gaussian(outer) * scaled_tail(outer), x[~small])
+    result[~small] = np.copysign(1 - bell_values(outer, 1.0) * scaled_tail(outer), x[~small])
     return result
 
 
@@ -87,7 +92,7 @@ def erfc_values(x: Array) -> Array:
     inner, outer = x[small], np.minimum(size[~small], 30.0)
     result = np.empty_like(x)
     result[small] = 1 - inner * rational(inner * inner, SMALL)
-    tail = gaussian(outer) * scaled_tail(outer)
+    tail = bell_values(outer, 1.0) * scaled_tail(outer)
     result[~small] = np.where(x[~small] < 0, 2 - tail, tail)
     return result
 
@@ -101,8 +106,6 @@ def normal_cdf_values(x: Array) -> Array:
     result = np.empty_like(x)
     result[small] = 0.5 + 0.5 * inner * rational(inner * inner, SMALL)
     # exp(-x**2 / 2) from x itself: the rounding of x / sqrt(2) would be blown up by the square.
-    short = np.trunc(outer * 16) / 16
-    power = np.exp(-0.5 * short * short) * np.exp(-0.5 * (outer - short) * (outer + short))
-    tail = 0.5 * power * scaled_tail(scaled[~small])
+    tail = 0.5 * bell_values(outer, 0.5) * scaled_tail(scaled[~small])
     result[~small] = np.where(x[~small] < 0, tail, 1 - tail)
     return result

@@ -9,20 +9,22 @@ import numpy as np
 
 from symgrad.ir.op import ops
 from symgrad.ops.blocks import in_blocks
+from symgrad.ops.elementwise import bell
 from symgrad.ops.erf_kernels import (
-    LARGE,
-    MIDDLE_END,
-    erfc_values,
+    SMALL,
+    SMALL_END,
+    exp_of_square,
     normal_cdf_values,
     rational,
     scaled_tail,
 )
 from symgrad.ops.families import Array, elementwise
-from symgrad.ops.scalar import exp, log, log1p, square, where
+from symgrad.ops.scalar import log, log1p, where
 
 _ROOT_HALF = math.sqrt(0.5)
 _DENSITY = 1 / math.sqrt(2 * math.pi)
 TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
+NEAR, STEPS = 1.25, 150
 
 
 # --- the error function, scaled -------------------------------------------------------------------
@@ -30,24 +32,40 @@ TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 
 def erfcx_values(x: Array) -> Array:
     """`erfcx` of double-precision numbers."""
+    size = np.abs(x)
+    small = size <= SMALL_END
+    inner, outer = x[small], size[~small]
     result = np.empty_like(x)
-    far = x >= 0.5
-    result[far] = scaled_tail(x[far])
-    near = x[~far]
-    result[~far] = np.exp(near * near) * erfc_values(near)
+    square_of_x = inner * inner
+    result[small] = np.exp(square_of_x) * (1 - inner * rational(square_of_x, SMALL))
+    # erfc(-x) = 2 - erfc(x); the clip keeps an infinite square out of the factors.
+    grown = 2 * exp_of_square(np.minimum(outer, 30.0), 1.0)
+    tail = scaled_tail(outer)
+    result[~small] = np.where(x[~small] < 0, grown - tail, tail)
     return result
 
 
-def erfcx_slope_values(x: Array) -> Array:
-    """``2*x*erfcx(x) - 2/sqrt(pi)``, from the asymptotic form where the two nearly cancel."""
-    far = x > MIDDLE_END
-    near = np.where(far, 0, x)
-    inverse = 1 / np.square(np.where(far, x, MIDDLE_END))
-    tail = -2 * inverse * rational(inverse, LARGE)
-    return np.where(far, tail, 2 * near * erfcx_values(near) - TWO_OVER_ROOT_PI)
+def erfcx_derivative_values(x: Array, order: int) -> Array:
+    """The derivative of `erfcx` of some order, at least 1.
+
+    From the repeated integrals of erfc (NIST DLMF 7.18.7): upwards in the order for small x, by
+    ratios from a large order downwards where that would cancel.
+    """
+    low = np.where(x < NEAR, x, 0.0)
+    before, now = erfcx_values(low), 2 * low * erfcx_values(low) - TWO_OVER_ROOT_PI
+    for n in range(1, order):
+        before, now = now, 2 * low * now + 2 * n * before
+    high, ratio = np.maximum(x, NEAR), np.zeros_like(x)
+    product = erfcx_values(high)
+    for n in range(order + STEPS, 0, -1):
+        ratio = 2 * n / (2 * high + ratio)
+        if n <= order:
+            product = product * -ratio
+    result = np.where(x < NEAR, now, product)
+    return np.where(x == -np.inf, (-1.0) ** order * np.inf, result)
 
 
-@elementwise(partials=lambda y, x: ops.erfcx_slope(x), takes="floating")
+@elementwise(partials=lambda y, x: erfcx_derivative(x, order=1), takes="floating")
 def erfcx(x: Array, /) -> Array:
     """``exp(x**2) * erfc(x)``, without underflow for large ``x``.
 
@@ -60,20 +78,24 @@ def erfcx(x: Array, /) -> Array:
     return in_blocks(erfcx_values, x)
 
 
-@elementwise(partials=lambda y, x: 2 * (erfcx(x) + x * y), takes="floating", namespace=None)
-def erfcx_slope(x: Array, /) -> Array:
-    """The derivative of `erfcx`.
+@elementwise(
+    partials=lambda y, x, *, order: ops.erfcx_derivative(x, order=order + 1),
+    takes="floating",
+    namespace=None,
+)
+def erfcx_derivative(x: Array, /, *, order: int) -> Array:
+    """The derivative of `erfcx` of some order, at least 1.
 
-    >>> round(erfcx_slope(np.asarray(0.0)).item(), 12)
+    >>> round(erfcx_derivative(np.asarray(0.0), order=1).item(), 12)
     -1.128379167096
     """
-    return in_blocks(erfcx_slope_values, x)
+    return in_blocks(erfcx_derivative_values, x, order)
 
 
 # --- the normal distribution ----------------------------------------------------------------------
 
 
-@elementwise(partials=lambda y, x: _DENSITY * exp(-0.5 * square(x)), takes="floating", warns=False)
+@elementwise(partials=lambda y, x: _DENSITY * bell(x, rate=0.5), takes="floating", warns=False)
 def ndtr(x: Array, /) -> Array:
     """The share of the standard normal distribution below ``x``, accurate in the lower tail.
 
@@ -95,7 +117,7 @@ def log_ndtr_values(x: Array) -> Array:
 def _log_ndtr_partial(y: Any, x: Any) -> Any:
     # The density over the distribution, each in the form that neither over- nor underflows.
     low = (2 * _DENSITY) / erfcx(-_ROOT_HALF * x)
-    return where(x < 0, low, _DENSITY * exp(-0.5 * square(x)) / ndtr(x))
+    return where(x < 0, low, _DENSITY * bell(x, rate=0.5) / ndtr(x))
 
 
 @elementwise(partials=_log_ndtr_partial, takes="floating")

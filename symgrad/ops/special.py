@@ -14,11 +14,14 @@ import numpy as np
 from symgrad.errors import ArgumentError
 from symgrad.ir.op import ops
 from symgrad.ops.families import Array, composite, elementwise
-from symgrad.ops.scalar import exp, square
+from symgrad.ops.normal import erfcx
+from symgrad.ops.scalar import exp, square, where
 from symgrad.ops.zeta import polygamma_of
 
 _ROOT_PI = math.sqrt(math.pi)
 _ROOT_TWO_PI = math.sqrt(2 * math.pi)
+_ROOT_HALF_PI = math.sqrt(0.5 * math.pi)
+_ROOT_HALF = math.sqrt(0.5)
 
 
 def special(partials: Any, *, warns: bool = True, **facets: Any) -> Any:
@@ -49,7 +52,13 @@ def erfinv(x: Array, /) -> Array:
     return in_double(scipy.special.erfinv, x)
 
 
-@special(lambda y, x: _ROOT_TWO_PI * exp(0.5 * square(y)), restricts_domain=True)
+def _ndtri_partial(y: Any, x: Any) -> Any:
+    # One over the density, which in the lower tail is known best from the share itself.
+    low = _ROOT_HALF_PI * erfcx(-_ROOT_HALF * y) / x
+    return where((y < 0) & (x > 0), low, _ROOT_TWO_PI * exp(0.5 * square(y)))
+
+
+@special(_ndtri_partial, restricts_domain=True)
 def ndtri(x: Array, /) -> Array:
     """The inverse of `ndtr`: the quantiles of the standard normal distribution.
 

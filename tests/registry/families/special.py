@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import mpmath
@@ -19,13 +20,17 @@ _POSITIVE = [1e-10, 1e-3, *_MIDDLE_POSITIVE, 10.0, 30.5, 170.0, 1e5, 1e10]
 _NEGATIVE = [-0.3, -0.7, -1.3, -2.5, -3.7, -10.2]
 _FAR = signed(5.5, 8.0, 20.0, 37.0)
 
+_WIDE = [*MIDDLE, *SMALL, 1.25, 5.0, 30.0, 1e5, 1e10, -5.0, -20.3, 1e100]
+_SLOPE_AT_0 = 2 / np.sqrt(np.pi)
+
 DOMAINS = {
     "erfinv": ((-0.9, 0.9),),
     "ndtri": ((0.1, 0.9),),
     "log_ndtr": ((-3.0, 3.0),),
     "ndtr": ((-2.0, 2.0),),
     "erfcx": ((-1.5, 3.0),),
-    "erfcx_slope": ((-1.5, 3.0),),
+    "erfcx_derivative": ((-1.5, 3.0),),
+    "bell": ((-2.0, 2.0),),
     "xlog1py": ((0.3, 2.0), (0.3, 2.0)),
     "entr": ((0.2, 2.0),),
     "lgamma": ((0.6, 4.0),),
@@ -39,6 +44,10 @@ DOMAINS = {
     **dict.fromkeys(("i0e", "i1e"), ((0.2, 2.0),)),
 }
 
+ATTRIBUTES = {
+    "erfcx_derivative": [{"order": 1}, {"order": 3}],
+    "bell": [{"rate": 0.5}, {"rate": 1.0}],
+}
 OTHER_SIDE = ("i0e", "i1e")
 
 
@@ -54,9 +63,26 @@ def _erfcx(x: Any) -> Any:
     return mpmath.exp(x * x) * mpmath.erfc(x)
 
 
-def _erfcx_slope(x: Any) -> Any:
-    with mpmath.workdps(90):
-        return 2 * x * _erfcx(x) - 2 / mpmath.sqrt(mpmath.pi)
+def _quantile(p: Any) -> Any:
+    if p < 1e-50:  # where erfinv would need more digits: the root of the share's logarithm
+        start = -mpmath.sqrt(-2 * mpmath.log(p))
+        return mpmath.findroot(lambda x: mpmath.log(_ncdf(x)) - mpmath.log(p), start)
+    with mpmath.workdps(120):
+        return mpmath.sqrt(2) * mpmath.erfinv(2 * p - 1)
+
+
+def _erfcx_derivative(order: int) -> Callable[[Any], Any]:
+    """By the recurrence ``2*x*d[n] + 2*n*d[n-1]``, with digits to spare for what cancels."""
+
+    def value(x: Any) -> Any:
+        with mpmath.workdps(300):
+            before, now = mpf(0), mpmath.erfc(x) * mpmath.exp(x * x)
+            for n in range(order):
+                after = 2 * x * now + 2 * n * before
+                before, now = now, after - (2 / mpmath.sqrt(mpmath.pi) if n == 0 else 0)
+            return now
+
+    return value
 
 
 def _log_gamma(x: Any) -> Any:
@@ -86,27 +112,27 @@ def _dawson(x: Any) -> Any:
 
 
 FORMULAS = {
-    "erfcx": [rows(_erfcx, _erfcx_slope, [*MIDDLE, *SMALL, 5.0, 30.0, 1e5, 1e10, -5.0, -20.0],
-                   ulps=900, slope_ulps=2000)],
-    "erfcx_slope": [
-        rows(
-            _erfcx_slope,
-            lambda x: 2 * (_erfcx(x) + x * _erfcx_slope(x)),
-            [-5.0, -2.0, -0.3, 0.3, 1.0, 2.0],
-            ulps=200,
-            slope_ulps=2000,
-        ),
-        rows(_erfcx_slope, lambda x: 2 * (_erfcx(x) + x * _erfcx_slope(x)), [5.0, 30.0],
-             slope_ulps=1e7),
+    "erfcx": [rows(_erfcx, _erfcx_derivative(1), _WIDE)],
+    "erfcx_derivative": [
+        rows(_erfcx_derivative(n), _erfcx_derivative(n + 1), _WIDE[:-1], attrs={"order": n},
+             ulps=8 * n, slope_ulps=12 * (n + 1))
+        for n in (1, 2, 3)
     ],
-    "ndtr": [rows(_ncdf, _npdf, [*MIDDLE, *SMALL, *_FAR], ulps=16, slope_ulps=1000)],
+    "bell": [
+        rows(
+            lambda x, r=r: mpmath.exp(-r * x * x),
+            lambda x, r=r: -2 * r * x * mpmath.exp(-r * x * x),
+            [*MIDDLE, *SMALL, *_FAR, 26.3, -35.77],
+            attrs={"rate": r},
+        )
+        for r in (0.5, 1.0)
+    ],
+    "ndtr": [rows(_ncdf, _npdf, [*MIDDLE, *SMALL, *_FAR, -37.77])],
     "log_ndtr": [
         rows(
             lambda x: mpmath.log(_ncdf(x)) if x < 5 else mpmath.log1p(-_ncdf(-x)),
             lambda x: _npdf(x) / _ncdf(x),
-            [*MIDDLE, *SMALL, *_FAR, -100.0, -1e5, -1e10],
-            ulps=16,
-            slope_ulps=1000,
+            [*MIDDLE, *SMALL, *_FAR, -37.77, 25.3, -100.0, -1e5, -1e10],
         )
     ],
     "xlog1py": [
@@ -134,11 +160,10 @@ FORMULAS = {
     ],
     "ndtri": [
         rows(
-            lambda p: mpmath.sqrt(2) * mpmath.erfinv(2 * p - 1),
-            lambda p: mpmath.sqrt(2 * mpmath.pi) * mpmath.exp(mpmath.erfinv(2 * p - 1) ** 2),
-            [1e-12, 1e-5, 0.013, 0.3, 0.7, 0.99],
-            ulps=16,
-            slope_ulps=200,
+            _quantile,
+            lambda p: mpmath.sqrt(2 * mpmath.pi) * mpmath.exp(_quantile(p) ** 2 / 2),
+            [1e-300, 1e-100, 1e-12, 1e-5, 0.013, 0.3, 0.7, 0.99],
+            slope_ulps=16,
         )
     ],
     "lgamma": [
@@ -248,7 +273,8 @@ APPROXIMATE = ("betaln", "digamma_difference")
 
 LIMITS = {
     "erfcx": ({}, [1, 1, 0, inf, nan]),
-    "erfcx_slope": ({}, [-2 / np.sqrt(np.pi), -2 / np.sqrt(np.pi), 0, -inf, nan]),
+    "erfcx_derivative": ({"order": 1}, [-_SLOPE_AT_0, -_SLOPE_AT_0, 0, -inf, nan]),
+    "bell": ({"rate": 0.5}, [1, 1, 0, 0, nan]),
     "ndtr": ({}, [0.5, 0.5, 1, 0, nan]),
     "log_ndtr": ({}, [-np.log(2), -np.log(2), 0, -inf, nan]),
     "entr": ({}, [0, 0, -inf, -inf, nan]),
