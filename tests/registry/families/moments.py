@@ -35,6 +35,9 @@ SAMPLES: dict[str, list[Sample]] = {
     ],
 }
 
+CUT = [("at_peak", 1), ("onto_peak", 1)]
+"""What only says where the peak is."""
+
 
 def _places(p: Any, axis: tuple[int, ...]) -> dict[tuple[int, ...], tuple[int, ...]]:
     """By definition: per result the first position that no other one of its group exceeds."""

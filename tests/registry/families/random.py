@@ -168,6 +168,14 @@ COMPOSITE_SAMPLES: dict[str, list[Sample]] = {
     ],
 }
 
+CUT = [
+    ("poisson_counts", 1),
+    ("binomial_counts", 1),
+    ("binomial_counts", 2),
+    ("geometric_counts", 1),
+]
+"""Counts step where their parameters move continuously; also where they are held as floats."""
+
 # --- the gamma distribution's derivative by its shape ---------------------------------------------
 
 DOMAINS = {"gamma_ratio": ((0.6, 4.0), (0.3, 3.0)), "digamma_derivative": ((0.6, 4.0),)}
