@@ -12,10 +12,14 @@ from symgrad.ops.draws import fold_in, key
 _NOT_DRAWS = ("split",)
 
 
-def _draws() -> dict[str, Callable[..., Any]]:
-    """The public functions that draw, by name."""
-    found = {c.name.rpartition(".")[2]: c for c in COMPOSITES.values() if c.namespace == "random"}
-    return {name: c for name, c in found.items() if name not in _NOT_DRAWS}
+def _draw_named(name: str) -> Callable[..., Any] | None:
+    """The public function of this name that draws."""
+    # A name that another namespace has as well is registered with its own's.
+    for known in (f"random.{name}", name):
+        found = COMPOSITES.get(known)
+        if found is not None and found.namespace == "random" and name not in _NOT_DRAWS:
+            return found
+    return None
 
 
 class Generator:
@@ -51,7 +55,7 @@ class Generator:
         return fold_in(self.key, next(self._count))
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        draw = _draws().get(name)
+        draw = _draw_named(name)
         if draw is None:
             raise AttributeError(f"no draw {name!r} in sg.random", name=name, obj=self)
 
@@ -62,4 +66,5 @@ class Generator:
         return draw_next
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *_draws()]
+        names = [one.rpartition(".")[2] for one in COMPOSITES]
+        return [*super().__dir__(), *(name for name in names if _draw_named(name))]
