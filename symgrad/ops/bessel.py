@@ -10,16 +10,121 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.op import ops
+from symgrad.ops.bessel_kernels import (
+    bessel_i_values,
+    bessel_j_values,
+    dawson_values,
+    moment_ratios,
+    with_far_waves,
+)
 from symgrad.ops.families import Array
-from symgrad.ops.scalar import exp, sign, where
+from symgrad.ops.scalar import exp, sign
 from symgrad.ops.special import in_double, special
 
-# --- Bessel functions -----------------------------------------------------------------------------
+# --- of the first kind ----------------------------------------------------------------------------
 
 
-def _over(y: Any, x: Any) -> Any:
-    """``y / x`` for an odd function, which has slope 1/2 at 0."""
-    return where(x == 0, 0.5, y / x)
+def _j(x: Any, order: int) -> Any:
+    return (ops.j0(x), ops.j1(x))[order] if order < 2 else ops.bessel_j(x, order=order)
+
+
+@special(
+    lambda y, x, *, order: 0.5 * (_j(x, order - 1) - _j(x, order + 1)),
+    warns=False,
+    namespace=None,
+)
+def bessel_j(x: Array, /, *, order: int) -> Array:
+    """The Bessel function of the first kind of an order from 2 on.
+
+    >>> bessel_j(np.asarray(0.0), order=2).item()
+    0.0
+    """
+    import scipy.special
+
+    def values(v: Array) -> Array:
+        first = with_far_waves(v, 0, 1, scipy.special.j0)
+        return bessel_j_values(v, order, first, with_far_waves(v, 1, 1, scipy.special.j1))
+
+    return in_double(values, x)
+
+
+@special(lambda y, x: -ops.j1(x), warns=False)
+def j0(x: Array, /) -> Array:
+    """The Bessel function of the first kind of order 0.
+
+    >>> import symgrad as sg
+    >>> float(sg.j0(0.0))
+    1.0
+    """
+    import scipy.special
+
+    return in_double(lambda v: with_far_waves(v, 0, 1, scipy.special.j0), x)
+
+
+@special(lambda y, x: 0.5 * (j0(x) - bessel_j(x, order=2)), warns=False)
+def j1(x: Array, /) -> Array:
+    """The Bessel function of the first kind of order 1.
+
+    >>> import symgrad as sg
+    >>> float(sg.j1(0.0))
+    0.0
+    """
+    import scipy.special
+
+    return in_double(lambda v: with_far_waves(v, 1, 1, scipy.special.j1), x)
+
+
+# --- of the second kind ---------------------------------------------------------------------------
+
+
+@special(lambda y, x: -ops.y1(x), restricts_domain=True)
+def y0(x: Array, /) -> Array:
+    """The Bessel function of the second kind of order 0, for positive x; minus infinity at 0.
+
+    >>> import symgrad as sg
+    >>> round(float(sg.y0(1.0)), 12)
+    0.088256964216
+    """
+    import scipy.special
+
+    return in_double(lambda v: with_far_waves(v, 0, 2, scipy.special.y0), x)
+
+
+@special(lambda y, x: y0(x) - y / x, restricts_domain=True)
+def y1(x: Array, /) -> Array:
+    """The Bessel function of the second kind of order 1, for positive x; minus infinity at 0.
+
+    >>> import symgrad as sg
+    >>> round(float(sg.y1(1.0)), 12)
+    -0.7812128213
+    """
+    import scipy.special
+
+    return in_double(lambda v: with_far_waves(v, 1, 2, scipy.special.y1), x)
+
+
+# --- modified -------------------------------------------------------------------------------------
+
+
+def _i(x: Any, order: int) -> Any:
+    return (ops.i0(x), ops.i1(x))[order] if order < 2 else ops.bessel_i(x, order=order)
+
+
+@special(lambda y, x, *, order: 0.5 * (_i(x, order - 1) + _i(x, order + 1)), namespace=None)
+def bessel_i(x: Array, /, *, order: int) -> Array:
+    """The modified Bessel function of the first kind of an order from 2 on.
+
+    >>> bessel_i(np.asarray(0.0), order=2).item()
+    0.0
+    """
+    import scipy.special
+
+    def values(v: Array) -> Array:
+        first, second = scipy.special.i0(v), scipy.special.i1(v)
+        first = np.where(np.isinf(v), np.inf, first)
+        return bessel_i_values(v, order, first, second)
+
+    return in_double(values, x)
 
 
 @special(lambda y, x: ops.i1(x))
@@ -35,7 +140,7 @@ def i0(x: Array, /) -> Array:
     return in_double(lambda v: np.where(np.isinf(v), np.inf, scipy.special.i0(v)), x)
 
 
-@special(lambda y, x: i0(x) - _over(y, x))
+@special(lambda y, x: 0.5 * (i0(x) + bessel_i(x, order=2)))
 def i1(x: Array, /) -> Array:
     """The modified Bessel function of the first kind of order 1.
 
@@ -48,9 +153,28 @@ def i1(x: Array, /) -> Array:
     return in_double(lambda v: np.where(np.isinf(v), v, scipy.special.i1(v)), x)
 
 
-@special(lambda y, x: ops.i1e(x) - sign(x) * y)
+@special(
+    lambda y, x, *, order: -sign(x) * ops.i0e_moment(x, order=order + 1),
+    namespace=None,
+)
+def i0e_moment(x: Array, /, *, order: int) -> Array:
+    """The derivative of `i0e` of some order at ``|x|``, without its sign: all are positive there.
+
+    >>> i0e_moment(np.asarray(0.0), order=2).item()
+    1.5
+    """
+    import scipy.special
+
+    def values(v: Array) -> Array:
+        size = np.minimum(np.abs(v), 1e300)
+        return moment_ratios(size, order) * scipy.special.i0e(size)
+
+    return in_double(values, x)
+
+
+@special(lambda y, x: -sign(x) * i0e_moment(x, order=1))
 def i0e(x: Array, /) -> Array:
-    """``exp(-|x|) * i0(x)``, without overflow.
+    """``exp(-|x|) * i0(x)``, without overflow; its slope at 0, where it has a kink, is 0.
 
     >>> import symgrad as sg
     >>> float(sg.i0e(0.0))
@@ -61,7 +185,7 @@ def i0e(x: Array, /) -> Array:
     return in_double(scipy.special.i0e, x)
 
 
-@special(lambda y, x: i0e(x) - _over(y, x) - sign(x) * y)
+@special(lambda y, x: i0e_moment(x, order=2) - i0e_moment(x, order=1))
 def i1e(x: Array, /) -> Array:
     """``exp(-|x|) * i1(x)``, without overflow.
 
@@ -74,36 +198,22 @@ def i1e(x: Array, /) -> Array:
     return in_double(scipy.special.i1e, x)
 
 
-@special(lambda y, x: -ops.j1(x), warns=False)
-def j0(x: Array, /) -> Array:
-    """The Bessel function of the first kind of order 0.
+# --- integrals ------------------------------------------------------------------------------------
 
-    >>> import symgrad as sg
-    >>> float(sg.j0(0.0))
+
+@special(lambda y, x, *, order: ops.dawsn_derivative(x, order=order + 1), namespace=None)
+def dawsn_derivative(x: Array, /, *, order: int) -> Array:
+    """The derivative of `dawsn` of some order from 1 on.
+
+    >>> dawsn_derivative(np.asarray(0.0), order=1).item()
     1.0
     """
     import scipy.special
 
-    return in_double(lambda v: np.where(np.isinf(v), 0, scipy.special.j0(v)), x)
+    return in_double(lambda v: dawson_values(v, order, scipy.special.dawsn), x)
 
 
-@special(lambda y, x: j0(x) - _over(y, x), warns=False)
-def j1(x: Array, /) -> Array:
-    """The Bessel function of the first kind of order 1.
-
-    >>> import symgrad as sg
-    >>> float(sg.j1(0.0))
-    0.0
-    """
-    import scipy.special
-
-    return in_double(lambda v: np.where(np.isinf(v), 0, scipy.special.j1(v)), x)
-
-
-# --- integrals ------------------------------------------------------------------------------------
-
-
-@special(lambda y, x: 1 - 2 * (x * y), warns=False)
+@special(lambda y, x: dawsn_derivative(x, order=1))
 def dawsn(x: Array, /) -> Array:
     """Dawson's integral, ``exp(-x**2)`` times the integral of ``exp(t**2)`` from 0 to x.
 
@@ -113,7 +223,7 @@ def dawsn(x: Array, /) -> Array:
     """
     import scipy.special
 
-    return in_double(scipy.special.dawsn, x)
+    return in_double(lambda v: dawson_values(v, 0, scipy.special.dawsn), x)
 
 
 @special(lambda y, x: exp(x) / x, restricts_domain=True)
