@@ -17,8 +17,8 @@ from symgrad.ops.bessel_kernels import (
     moment_ratios,
     with_far_waves,
 )
-from symgrad.ops.families import Array
-from symgrad.ops.scalar import exp, sign
+from symgrad.ops.families import Array, elementwise
+from symgrad.ops.scalar import sign
 from symgrad.ops.special import in_double, special
 
 # --- of the first kind ----------------------------------------------------------------------------
@@ -226,7 +226,19 @@ def dawsn(x: Array, /) -> Array:
     return in_double(lambda v: dawson_values(v, 0, scipy.special.dawsn), x)
 
 
-@special(lambda y, x: exp(x) / x, restricts_domain=True)
+@elementwise(
+    partials=lambda y, x: y * (1 - 1 / x), takes="floating", restricts_domain=True, namespace=None
+)
+def exp_over(x: Array, /) -> Array:
+    """``exp(x) / x``.
+
+    >>> exp_over(np.asarray(1000.0)).item()
+    inf
+    """
+    return np.exp(x) / np.where(x == np.inf, 1, x)
+
+
+@special(lambda y, x: exp_over(x), restricts_domain=True)
 def expi(x: Array, /) -> Array:
     """The exponential integral: that of ``exp(t)/t`` from minus infinity to x.
 
@@ -239,7 +251,7 @@ def expi(x: Array, /) -> Array:
     return in_double(scipy.special.expi, x)
 
 
-@special(lambda y, x: -exp(-x) / x, restricts_domain=True)
+@special(lambda y, x: exp_over(-x), restricts_domain=True)
 def exp1(x: Array, /) -> Array:
     """The exponential integral of ``exp(-t)/t`` from x to infinity, for positive x.
 

@@ -92,6 +92,52 @@ def erfcx_derivative(x: Array, /, *, order: int) -> Array:
     return in_blocks(erfcx_derivative_values, x, order)
 
 
+def erfcx_ratio_values(x: Array, order: int) -> Array:
+    """`erfcx_ratio` of double-precision numbers."""
+    low = np.minimum(x, NEAR)
+    high, ratio, product = np.maximum(x, NEAR), np.zeros_like(x), np.ones_like(x)
+    for n in range(order + STEPS, 0, -1):
+        ratio = 2 * n / (2 * high + ratio)
+        if n <= order:
+            product = product * -ratio
+    near = erfcx_derivative_values(np.maximum(low, -25.0), order)
+    near = near / erfcx_values(np.maximum(low, -25.0))
+    # Below, the function is 2 * exp(x**2) to the last bit.
+    grown, before = np.ones_like(x), np.zeros_like(x)
+    for n in range(order):
+        before, grown = grown, 2 * low * grown + 2 * n * before
+    return np.where(x < NEAR, np.where(x < -25, grown, near), product)
+
+
+def _ratio_partial(y: Any, x: Any, *, order: int) -> Any:
+    return ops.erfcx_ratio(x, order=order + 1) - y * ops.erfcx_ratio(x, order=1)
+
+
+@elementwise(partials=_ratio_partial, takes="floating", namespace=None)
+def erfcx_ratio(x: Array, /, *, order: int) -> Array:
+    """The derivative of `erfcx` of some order, divided by `erfcx`.
+
+    >>> round(erfcx_ratio(np.asarray(0.0), order=1).item(), 12)
+    -1.128379167096
+    """
+    return in_blocks(erfcx_ratio_values, x, order)
+
+
+def inverse_erfcx_values(x: Array) -> Array:
+    """`inverse_erfcx` of double-precision numbers."""
+    return 1 / erfcx_values(x)
+
+
+@elementwise(partials=lambda y, x: -y * erfcx_ratio(x, order=1), takes="floating", namespace=None)
+def inverse_erfcx(x: Array, /) -> Array:
+    """``1 / erfcx(x)``, whose derivatives are finite as far out as it is itself.
+
+    >>> inverse_erfcx(np.asarray(0.0)).item()
+    1.0
+    """
+    return in_blocks(inverse_erfcx_values, x)
+
+
 # --- the normal distribution ----------------------------------------------------------------------
 
 
@@ -116,7 +162,7 @@ def log_ndtr_values(x: Array) -> Array:
 
 def _log_ndtr_partial(y: Any, x: Any) -> Any:
     # The density over the distribution, each in the form that neither over- nor underflows.
-    low = (2 * _DENSITY) / erfcx(-_ROOT_HALF * x)
+    low = (2 * _DENSITY) * inverse_erfcx(-_ROOT_HALF * x)
     return where(x < 0, low, _DENSITY * bell(x, rate=0.5) / ndtr(x))
 
 

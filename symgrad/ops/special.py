@@ -16,7 +16,8 @@ from symgrad.ir.op import ops
 from symgrad.ops.families import Array, composite, elementwise
 from symgrad.ops.normal import erfcx
 from symgrad.ops.scalar import exp, square, where
-from symgrad.ops.zeta import polygamma_of
+from symgrad.ops.zeta import polygamma_difference, polygamma_of
+from symgrad.ops.zeta_kernels import hurwitz_values
 
 _ROOT_PI = math.sqrt(math.pi)
 _ROOT_TWO_PI = math.sqrt(2 * math.pi)
@@ -78,11 +79,35 @@ TINY = 1e-300
 """Below, gamma(x) is 1/x to the last bit."""
 
 
+EULER = 0.57721566490153286061
+AT_TWO = (
+    1 - EULER,
+    *(
+        (-1) ** k * hurwitz_values(np.array(float(k)), np.array(2.0), 0).item() / k
+        for k in range(2, 27)
+    ),
+)
+"""The Taylor coefficients of the logarithm of gamma at 2, from the linear one on."""
+
+
+def log_gamma_near_zeros(x: Array) -> Array:
+    """The logarithm of gamma within 0.3 of its zeros 1 and 2: NIST DLMF 5.7.3."""
+    e = np.where(x < 1.5, x - 1, x - 2)
+    total = np.zeros_like(x)
+    for coefficient in AT_TWO[::-1]:
+        total = (total + coefficient) * e
+    return np.where(x < 1.5, total - np.log1p(e), total)
+
+
 def log_gamma(x: Array, gammaln: Any) -> Array:
-    """scipy's ``gammaln``, which is right neither for the smallest numbers nor for -inf."""
+    """scipy's ``gammaln``, which loses digits near the zeros 1 and 2, and is right neither for the
+    smallest numbers nor for -inf."""
     size = np.abs(x)
     inside = (size >= TINY) & (size < np.inf)
-    return np.where(inside | np.isnan(x), gammaln(x), np.where(size < TINY, -np.log(size), np.inf))
+    edge = np.where(size < TINY, -np.log(size), np.inf)
+    found = np.where(inside | np.isnan(x), gammaln(x), edge)
+    is_near = (np.abs(x - 1) < 0.3) | (np.abs(x - 2) < 0.3)
+    return np.where(is_near, log_gamma_near_zeros(np.where(is_near, x, 1)), found)
 
 
 @special(lambda y, x: digamma(x), restricts_domain=True)
@@ -177,7 +202,7 @@ def digamma_falls(a: Array, b: Array, digamma: Any) -> Array:
 
 @special(
     (
-        lambda y, a, b: polygamma_of(a, order=1) - polygamma_of(a + b, order=1),
+        lambda y, a, b: polygamma_difference(a, b, order=1),
         lambda y, a, b: -polygamma_of(a + b, order=1),
     ),
     restricts_domain=True,
@@ -203,6 +228,12 @@ def stirling_rest(x: Array) -> Array:
     return total / x
 
 
+def rest_of_ratio(p: Array, q: Array) -> Array:
+    """The logarithm of ``gamma(q) / gamma(p + q) * (p + q)**p``, for q from 10 on."""
+    share = np.log1p(-p / (p + q))
+    return stirling_rest(q) - stirling_rest(q + p) + (p + (q - 0.5) * share)
+
+
 def betaln_of_large(a: Array, b: Array, gammaln: Any) -> Array:
     """`betaln` where one number is at least 10, as sums without cancellation."""
     p, q = np.minimum(a, b), np.maximum(a, b)
@@ -210,9 +241,25 @@ def betaln_of_large(a: Array, b: Array, gammaln: Any) -> Array:
     share = np.log1p(-p / (p + q))
     both = stirling_rest(large_p) + stirling_rest(large_q) - stirling_rest(large_p + large_q)
     both += 0.5 * np.log(2 * np.pi / q) + (p - 0.5) * np.log(p / (p + q)) + q * share
-    one = gammaln(p) + stirling_rest(large_q) - stirling_rest(large_q + p)
-    one += p - p * np.log(p + q) + (q - 0.5) * share
+    one = log_gamma(p, gammaln) + rest_of_ratio(p, large_q) - p * np.log(p + q)
     return np.where(p >= 10, both, one)
+
+
+def beta_of_large(a: Array, b: Array, gamma: Any) -> Array:
+    """`beta` where one number is at least 10; where the other is not, not by its logarithm."""
+    p, q = np.minimum(a, b), np.maximum(a, b)
+    large_q = np.maximum(q, 10)
+    one = gamma(p) * (p + q) ** -p * np.exp(rest_of_ratio(p, large_q))
+    return np.where(p >= 10, np.exp(betaln_of_large(a, b, gamma)), one)
+
+
+def betaln_values(a: Array, b: Array, betaln: Any, gammaln: Any) -> Array:
+    """`betaln` of double-precision numbers: scipy's where that does not cancel."""
+    p, q = np.minimum(a, b), np.maximum(a, b)
+    large = betaln_of_large(a, b, gammaln)
+    values = np.where((p > 0) & (q >= 10) & np.isfinite(large), large, betaln(a, b))
+    values = np.where((p > 0) & (p < TINY) & (q < np.inf), np.log1p(p / q) - np.log(p), values)
+    return np.where(np.isnan(a) | np.isnan(b), np.nan, values)
 
 
 @special(
@@ -220,7 +267,7 @@ def betaln_of_large(a: Array, b: Array, gammaln: Any) -> Array:
     restricts_domain=True,
 )
 def betaln(x1: Array, x2: Array, /) -> Array:
-    """The logarithm of the beta function, for positive numbers.
+    """The logarithm of ``|beta(x1, x2)|``; of positive numbers without cancellation.
 
     Source of the form for large ones: Didonato, Morris, Algorithm 708 (1992).
 
@@ -231,23 +278,31 @@ def betaln(x1: Array, x2: Array, /) -> Array:
     import scipy.special
 
     def values(a: Array, b: Array) -> Array:
-        simple = scipy.special.betaln(a, b)
-        large = betaln_of_large(a, b, scipy.special.gammaln)
-        is_large = (np.minimum(a, b) > 0) & (np.maximum(a, b) >= 10) & np.isfinite(large)
-        values = np.where(is_large, large, simple)
-        p, q = np.minimum(a, b), np.maximum(a, b)
-        values = np.where((p > 0) & (p < TINY) & (q < np.inf), np.log1p(p / q) - np.log(p), values)
-        return np.where(np.isnan(a) | np.isnan(b), np.nan, values)
+        return betaln_values(a, b, scipy.special.betaln, scipy.special.gammaln)
 
     return in_double(values, x1, x2)
 
 
-@composite
-def beta(x1: Array, x2: Array, /) -> Any:
-    """The beta function ``gamma(a) * gamma(b) / gamma(a + b)``, for positive numbers.
+@special(
+    (
+        lambda y, a, b: y * digamma_difference(a, b),
+        lambda y, a, b: y * digamma_difference(b, a),
+    ),
+    restricts_domain=True,
+)
+def beta(x1: Array, x2: Array, /) -> Array:
+    """The beta function ``gamma(x1) * gamma(x2) / gamma(x1 + x2)``.
 
     >>> import symgrad as sg
     >>> round(float(sg.beta(2.0, 3.0)), 12)  # 1/12
     0.083333333333
     """
-    return exp(betaln(x1, x2))
+    import scipy.special
+
+    def values(a: Array, b: Array) -> Array:
+        is_large = (np.minimum(a, b) > 0) & (np.maximum(a, b) >= 10)
+        is_large &= np.maximum(a, b) < np.inf
+        large = beta_of_large(a, b, scipy.special.gamma)
+        return np.where(is_large, large, scipy.special.beta(a, b))
+
+    return in_double(values, x1, x2)

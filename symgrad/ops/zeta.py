@@ -12,7 +12,7 @@ from symgrad.ir.op import ops
 from symgrad.ops.blocks import in_blocks, in_blocks_together
 from symgrad.ops.families import Array, composite, elementwise
 from symgrad.ops.sinc_kernels import cos_pi, sin_pi
-from symgrad.ops.zeta_kernels import hurwitz_values, zeta_values
+from symgrad.ops.zeta_kernels import hurwitz_falls, hurwitz_values, zeta_values
 
 # --- zeta -----------------------------------------------------------------------------------------
 
@@ -76,8 +76,8 @@ def cotangent_slope(x: Array, order: int) -> Array:
     for _ in range(order):
         slopes = [k * c for k, c in enumerate(coefficients)][1:]
         coefficients = [-a - b for a, b in zip([*slopes, 0, 0], [0, 0, *slopes], strict=True)]
-    value = np.zeros_like(x)
-    for coefficient in coefficients[::-1]:
+    value = np.full_like(x, coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
         value = value * cotangent + coefficient
     pole = np.inf if order % 2 == 0 else -np.inf
     return np.where(sine == 0, pole, value * np.pi ** (order + 1))
@@ -107,6 +107,33 @@ def polygamma_of(x: Array, /, *, order: int) -> Array:
     1.644934066848
     """
     return in_blocks(polygamma_values, x, order)
+
+
+def polygamma_falls(a: Array, b: Array, order: int) -> Array:
+    """`polygamma_difference` of double-precision numbers."""
+    regular = (a > 0) & (b > 0) & (a < np.inf) & (b < np.inf)
+    one, two = np.where(regular, a, 1), np.where(regular, b, 1)
+    factor = (-1) ** (order + 1) * math.factorial(order)
+    found = factor * hurwitz_falls(order + 1, one, two)
+    return np.where(regular, found, polygamma_values(a, order) - polygamma_values(a + b, order))
+
+
+@elementwise(
+    partials=(
+        lambda y, a, b, *, order: ops.polygamma_difference(a, b, order=order + 1),
+        lambda y, a, b, *, order: -polygamma_of(a + b, order=order + 1),
+    ),
+    takes="floating",
+    restricts_domain=True,
+    namespace=None,
+)
+def polygamma_difference(a: Array, b: Array, /, *, order: int) -> Array:
+    """``polygamma(order, a) - polygamma(order, a + b)``, for positive numbers without cancellation.
+
+    >>> round(polygamma_difference(np.asarray(1.0), np.asarray(1.0), order=1).item(), 12)
+    1.0
+    """
+    return in_blocks_together(polygamma_falls, (a, b), order)
 
 
 @composite

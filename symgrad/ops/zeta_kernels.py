@@ -71,3 +71,20 @@ def zeta_values(s: Array, q: Array, order: int) -> Array:
     edge = np.where((s > 1) & (q <= 0) & (q == np.floor(q)), np.inf, edge)
     edge = np.where((s == 1) & (q > 0), (-1.0) ** order * np.inf, edge)
     return np.where(inside, found, edge)
+
+
+def hurwitz_falls(s: int, a: Array, b: Array) -> Array:
+    """The sum of ``(a + k)**-s - (a + b + k)**-s`` over k, for positive numbers: term by term, so
+    that a small ``b`` costs no digits."""
+
+    def fall(base: Array, exponent: int) -> Array:
+        return -(base ** -float(exponent)) * np.expm1(-exponent * np.log1p(b / base))
+
+    start = a + TERMS
+    total = fall(start, s - 1) / (s - 1) + 0.5 * fall(start, s)
+    for k, number in enumerate(BERNOULLI, 1):
+        rising = math.prod(range(s, s + 2 * k - 1)) / math.factorial(2 * k)
+        total = total + number * rising * fall(start, s + 2 * k - 1)
+    for k in reversed(range(TERMS)):
+        total = total + fall(a + k, s)
+    return total

@@ -11,7 +11,7 @@ import scipy.special
 from mpmath import mpf
 
 import symgrad as sg
-from tests.registry.formulas import MIDDLE, SMALL, rows, signed
+from tests.registry.formulas import MIDDLE, SMALL, near, rows, signed
 from tests.registry.sampling import S
 
 inf, nan = float("inf"), float("nan")
@@ -29,14 +29,16 @@ DOMAINS = {
     "log_ndtr": ((-3.0, 3.0),),
     "ndtr": ((-2.0, 2.0),),
     "erfcx": ((-1.5, 3.0),),
-    "erfcx_derivative": ((-1.5, 3.0),),
+    **dict.fromkeys(("erfcx_derivative", "erfcx_ratio", "inverse_erfcx"), ((-1.5, 3.0),)),
+    "exp_over": ((0.3, 2.0),),
+    "beta": ((0.6, 4.0), (0.6, 4.0)),
     "bell": ((-2.0, 2.0),),
     "xlog1py": ((0.3, 2.0), (0.3, 2.0)),
     "entr": ((0.2, 2.0),),
     "lgamma": ((0.6, 4.0),),
     "gamma": ((0.6, 4.0),),
     "digamma": ((0.6, 4.0),),
-    "digamma_difference": ((0.6, 4.0), (0.6, 4.0)),
+    **dict.fromkeys(("digamma_difference", "polygamma_difference"), ((0.6, 4.0), (0.6, 4.0))),
     "betaln": ((0.6, 4.0), (0.6, 4.0)),
     "expi": ((0.3, 2.0),),
     "exp1": ((0.3, 2.0),),
@@ -44,7 +46,9 @@ DOMAINS = {
 
 ATTRIBUTES = {
     "erfcx_derivative": [{"order": 1}, {"order": 3}],
+    "erfcx_ratio": [{"order": 1}, {"order": 2}],
     "bell": [{"rate": 0.5}, {"rate": 1.0}],
+    "polygamma_difference": [{"order": 1}, {"order": 2}],
 }
 
 
@@ -82,18 +86,30 @@ def _erfcx_derivative(order: int) -> Callable[[Any], Any]:
     return value
 
 
+def _ratio(order: int) -> Callable[[Any], Any]:
+    return lambda x: _erfcx_derivative(order)(x) / _erfcx(x)
+
+
 def _log_gamma(x: Any) -> Any:
     return mpmath.log(abs(mpmath.gamma(x))) if abs(x) < 1e4 else mpmath.loggamma(x)
 
 
 def _log_beta(a: Any, b: Any) -> Any:
-    with mpmath.workdps(90):
+    with mpmath.workdps(400):
         return mpmath.loggamma(a) + mpmath.loggamma(b) - mpmath.loggamma(a + b)
 
 
 def _falls(a: Any, b: Any) -> Any:
-    with mpmath.workdps(90):
+    with mpmath.workdps(400):
         return mpmath.digamma(a) - mpmath.digamma(a + b)
+
+
+def _psi_falls(n: int) -> Callable[..., Any]:
+    def value(a: Any, b: Any) -> Any:
+        with mpmath.workdps(90):
+            return mpmath.psi(n, a) - mpmath.psi(n, a + b)
+
+    return value
 
 
 def _psi(n: int) -> Any:
@@ -106,6 +122,20 @@ FORMULAS = {
         rows(_erfcx_derivative(n), _erfcx_derivative(n + 1), _WIDE[:-1], attrs={"order": n},
              ulps=8 * n, slope_ulps=12 * (n + 1))
         for n in (1, 2, 3)
+    ],
+    "erfcx_ratio": [
+        rows(
+            _ratio(n),
+            lambda x, n=n: _ratio(n + 1)(x) - _ratio(n)(x) * _ratio(1)(x),
+            [*_WIDE[:-1], -100.0],
+            attrs={"order": n},
+            ulps=16,
+            slope_ulps=500,
+        )
+        for n in (1, 2)
+    ],
+    "inverse_erfcx": [
+        rows(lambda x: 1 / _erfcx(x), lambda x: -_erfcx_derivative(1)(x) / _erfcx(x) ** 2, _WIDE)
     ],
     "bell": [
         rows(
@@ -156,7 +186,13 @@ FORMULAS = {
         )
     ],
     "lgamma": [
-        rows(_log_gamma, mpmath.digamma, [*_POSITIVE, 1e100, *_NEGATIVE], ulps=30, slope_ulps=300)
+        rows(
+            _log_gamma,
+            mpmath.digamma,
+            [*_POSITIVE, *near(1.0), *near(2.0), 1.29, 1.31, 1.69, 1e100, *_NEGATIVE],
+            ulps=30,
+            slope_ulps=300,
+        )
     ],
     "gamma": [
         rows(
@@ -174,33 +210,63 @@ FORMULAS = {
         rows(
             _falls,
             (
-                lambda a, b: mpmath.psi(1, a) - mpmath.psi(1, a + b),
+                lambda a, b: _psi_falls(1)(a, b),
                 lambda a, b: -mpmath.psi(1, a + b),
             ),
-            [(a, b) for a in (1e-5, 0.3, 2.0, 40.0, 1e5) for b in (0.3, 2.0, 50.0, 1e4)],
+            [(a, b) for a in (1e-5, 0.3, 2.0, 40.0, 1e5) for b in (1e-9, 0.3, 2.0, 50.0, 1e4)],
             ulps=16,
-            slope_ulps=1e6,
+            slope_ulps=16,
         ),
         rows(_falls, (), [(a, b) for a in (2.0, 40.0, 1e10) for b in (1e-10, 1e-3)], ulps=16),
+    ],
+    "polygamma_difference": [
+        rows(
+            _psi_falls(n),
+            (_psi_falls(n + 1), lambda a, b, n=n: -mpmath.psi(n + 1, a + b)),
+            [(a, b) for a in (1e-5, 0.3, 2.0, 40.0, 1e5) for b in (1e-9, 0.3, 2.0, 50.0, 1e4)],
+            attrs={"order": n},
+            slope_ulps=16,
+        )
+        for n in (1, 2)
     ],
     "betaln": [
         rows(
             _log_beta,
             (_falls, lambda a, b: _falls(b, a)),
             [(a, b) for a in (1e-5, 0.3, 2.0, 40.0, 1e10) for b in (0.3, 2.0, 50.0, 1e4)],
-            ulps=32,
+            ulps=200,  # at (40, 0.3), where it nearly vanishes
+            slope_ulps=16,
+        )
+    ],
+    "beta": [
+        rows(
+            lambda a, b: mpmath.exp(_log_beta(a, b)),
+            (
+                lambda a, b: mpmath.exp(_log_beta(a, b)) * _falls(a, b),
+                lambda a, b: mpmath.exp(_log_beta(a, b)) * _falls(b, a),
+            ),
+            [(a, b) for a in (1e-5, 0.3, 2.0, 40.0) for b in (0.3, 2.0, 9.0, 50.0, 700.0, 1e5)]
+            + [(0.3, 1e300), (9.5, 1e30), (1.0, 1e300)],
+            ulps=500,
+            slope_ulps=500,
+        )
+    ],
+    "exp_over": [
+        rows(
+            lambda x: mpmath.exp(x) / x,
+            lambda x: mpmath.exp(x) * (x - 1) / x**2,
+            [x for x in (*MIDDLE, *SMALL, 20.0, -300.0, 700.0) if x != 1 and abs(x) > 1e-100],
             slope_ulps=16,
         )
     ],
     "expi": [rows(mpmath.ei, lambda x: mpmath.exp(x) / x,
-                  [x for x in (*MIDDLE, 20.0, -30.0) if x != 0.3], ulps=100)],
-    "exp1": [rows(lambda x: mpmath.e1(x), lambda x: -mpmath.exp(-x) / x,
+                  [x for x in (*MIDDLE, 20.0, -30.0, 45.0) if x != 0.3], ulps=100)],
+    "exp1": [rows(mpmath.e1, lambda x: -mpmath.exp(-x) / x,
                   [1e-10, *_MIDDLE_POSITIVE, 20.0, 300.0], ulps=32)],
 }  # fmt: skip
 
 COMPOSITE_SAMPLES = {
     "multigammaln": [S(np.array([2.7, 3.0]), d=3), S(np.array([0.7, 3.0]), d=1)],
-    "beta": [S(np.array([0.7, 2.0]), np.array([[1.5], [3.0], [0.4]]))],
 }
 
 REFERENCES = {
@@ -213,7 +279,6 @@ REFERENCES = {
             for v in x
         ]
     ),
-    "beta": lambda a, b: np.array([[float(mpmath.beta(v, w)) for v in a] for w in b[:, 0]]),
 }
 
 
@@ -230,11 +295,23 @@ def _anywhere(exact: Any, elsewhere: Any) -> Any:
     return np.vectorize(value, otypes=[float])
 
 
+def _trigamma(x: float) -> float:
+    return 0.0 if x == inf else nan if x == -inf else float(scipy.special.polygamma(1, x))
+
+
 NUMPY = {
     "xlog1py": lambda a, b: np.where((a == 0) & ~np.isnan(b), 0.0, a * np.log1p(b)),
     "betaln": _anywhere(
         lambda a, b: mpmath.loggamma(a) + mpmath.loggamma(b) - mpmath.loggamma(a + b),
         lambda a, b: nan if a != a or b != b else scipy.special.betaln(a, b),
+    ),
+    "beta": _anywhere(
+        lambda a, b: mpmath.exp(mpmath.loggamma(a) + mpmath.loggamma(b) - mpmath.loggamma(a + b)),
+        scipy.special.beta,
+    ),
+    "polygamma_difference": _anywhere(
+        lambda a, b: mpmath.psi(1, a) - mpmath.psi(1, a + b),
+        lambda a, b: _trigamma(a) - _trigamma(a + b),
     ),
     "digamma_difference": _anywhere(
         lambda a, b: mpmath.digamma(a) - mpmath.digamma(a + b),
@@ -242,7 +319,7 @@ NUMPY = {
     ),
 }
 
-APPROXIMATE = ("betaln", "digamma_difference")
+APPROXIMATE = ("betaln", "beta", "digamma_difference", "polygamma_difference")
 
 LIMITS = {
     "erfcx": ({}, [1, 1, 0, inf, nan]),
@@ -256,7 +333,9 @@ LIMITS = {
     "lgamma": ({}, [inf, inf, inf, inf, nan]),
     "gamma": ({}, [inf, -inf, inf, nan, nan]),
     "digamma": ({}, [-inf, inf, inf, nan, nan]),
-    "polygamma_of": ({"order": 1}, [inf, inf, 0, inf, nan]),
+    "erfcx_ratio": ({"order": 1}, [-_SLOPE_AT_0, -_SLOPE_AT_0, 0, -inf, nan]),
+    "inverse_erfcx": ({}, [1, 1, inf, 0, nan]),
+    "exp_over": ({}, [inf, -inf, inf, 0, nan]),
     "expi": ({}, [-inf, -inf, inf, 0, nan]),
     "exp1": ({}, [inf, inf, 0, nan, nan]),
 }
