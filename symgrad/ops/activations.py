@@ -5,16 +5,17 @@ Each is right at infinity as well, where a product of its factors would be 0 * i
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from symgrad.errors import ShapeError
-from symgrad.ir.op import ops
+from symgrad.errors import ArgumentError, ShapeError
+from symgrad.ir.op import Attrs, ops
 from symgrad.ops.elementwise import bounded, softplus
 from symgrad.ops.families import Array, composite, elementwise
 from symgrad.ops.scalar import abs, astype, exp, sech2, sigmoid, square, tanh, where
-from symgrad.types import normalize_axis
+from symgrad.types import TensorType, normalize_axis
 
 # --- exponential tails ----------------------------------------------------------------------------
 
@@ -38,14 +39,24 @@ def selu(x: Array, /) -> Array:
     return (SELU_SCALE * np.where(x > 0, x, below)).astype(x.dtype, copy=False)
 
 
+def _celu_attrs(types: list[TensorType], attrs: Attrs) -> Attrs:
+    if attrs["alpha"] == 0:
+        raise ArgumentError("celu", "alpha must not be 0", got=attrs["alpha"])
+    return attrs
+
+
 @elementwise(
     partials=lambda y, x, *, alpha: where(x > 0, ops.ones_like(y), exp(x / alpha)),
+    normalize=_celu_attrs,
     takes="floating",
 )
 def celu(x: Array, /, alpha: float = 1.0) -> Array:
     """``x`` where it is positive, ``alpha * (e**(x/alpha) - 1)`` elsewhere: an `elu` with slope 1.
 
     Source: Barron, Continuously differentiable exponential linear units (2017).
+
+    Raises:
+        ArgumentError: ``alpha`` is 0.
 
     >>> import symgrad as sg
     >>> sg.celu(sg.asarray([-1000.0, 2.0]), alpha=0.5)
@@ -76,6 +87,36 @@ def mish(x: Array, /) -> Array:
     return np.where(
         x > 0, x * ((1 + 2 * e) / (1 + 2 * e + 2 * e * e)), kept * (below / (2 + below))
     )
+
+
+def _squareplus_partial(y: Any, x: Any, *, b: float) -> Any:
+    # y / hypot(x, sqrt(b)), by the ratio r whose square is y / (hypot(x, sqrt(b)) - y).
+    r = y * (2 / math.sqrt(b))
+    return where(r < 1, square(r) / (1 + square(r)), 1 / (1 + square(1 / r)))
+
+
+def _squareplus_attrs(types: list[TensorType], attrs: Attrs) -> Attrs:
+    if not attrs["b"] > 0:
+        raise ArgumentError("squareplus", "b must be positive", got=attrs["b"])
+    return attrs
+
+
+@elementwise(partials=_squareplus_partial, normalize=_squareplus_attrs, takes="floating")
+def squareplus(x: Array, /, b: float = 4.0) -> Array:
+    """``(x + sqrt(x**2 + b)) / 2``, a smooth `relu`, accurate in its lower tail.
+
+    Source: Barron, Squareplus: a softplus-like algebraic rectifier (2021).
+
+    Raises:
+        ArgumentError: ``b`` is not positive.
+
+    >>> import symgrad as sg
+    >>> sg.squareplus(sg.asarray([-1e9, 0.0, 1e9]))
+    Tensor([1.e-09, 1.e+00, 1.e+09])
+    """
+    length = np.hypot(x, np.asarray(b**0.5, x.dtype))
+    above = 0.5 * np.maximum(x, 0) + 0.5 * length
+    return np.where(x < 0, np.asarray(0.5 * b, x.dtype) / (length - np.minimum(x, 0)), above)
 
 
 # --- piecewise polynomials ------------------------------------------------------------------------
@@ -148,35 +189,42 @@ def softsign(x: Array, /) -> Array:
     return np.where(np.isinf(x), np.sign(x), x / (1 + np.where(np.isinf(x), 0, size)))
 
 
-TANH_TAIL = (  # of (x - tanh(x)) / x**3 in x**2
-    1 / 3, -2 / 15, 17 / 315, -62 / 2835, 1382 / 155925, -21844 / 6081075, 929569 / 638512875,
-    -6404582 / 10854718875, 443861162 / 1856156927625, -18888466084 / 194896477400625,
-)  # fmt: skip
-
-
 @elementwise(partials=lambda y, x: square(tanh(x)), takes="floating")
 def tanhshrink(x: Array, /) -> Array:
     """``x - tanh(x)``, with its relative accuracy near 0.
 
-    Source of the series: NIST DLMF, 4.33.3.
+    Source of the continued fraction: NIST DLMF, 4.39.1.
 
     >>> import symgrad as sg
     >>> float(sg.tanhshrink(0.0))
     0.0
     """
-    square_of_x = np.minimum(np.square(x), 0.25)
-    tail = np.zeros_like(x)
-    for coefficient in TANH_TAIL[::-1]:
-        tail = tail * square_of_x + coefficient
-    near = x * square_of_x * tail
-    return np.where(np.abs(x) < 0.4, near, x - np.tanh(x)).astype(x.dtype, copy=False)
+    near = np.clip(x, -1, 1)
+    fraction = np.zeros_like(near)  # tanh(x) is x / (1 + x*x / (3 + x*x / (5 + ...)))
+    for k in range(23, 1, -2):
+        fraction = near * near / (k + fraction)
+    return np.where(np.abs(x) < 1, near * (fraction / (1 + fraction)), x - np.tanh(x))
+
+
+def _require_width(types: list[TensorType], attrs: Attrs) -> Attrs:
+    if not attrs["lambd"] >= 0:
+        raise ArgumentError(
+            "softshrink", "lambd is negative", expected="0 or more", got=attrs["lambd"]
+        )
+    return attrs
 
 
 @elementwise(
-    partials=lambda y, x, *, lambd: astype(abs(x) > lambd, y.dtype), takes="floating", warns=False
+    partials=lambda y, x, *, lambd: astype(abs(x) > lambd, y.dtype),
+    normalize=_require_width,
+    takes="floating",
+    warns=False,
 )
 def softshrink(x: Array, /, lambd: float = 0.5) -> Array:
     """``x`` drawn towards 0 by ``lambd``: 0 where ``|x| <= lambd``.
+
+    Raises:
+        ArgumentError: ``lambd`` is negative.
 
     >>> import symgrad as sg
     >>> sg.softshrink(sg.asarray([-2.0, 0.3, 2.0]))

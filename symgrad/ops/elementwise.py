@@ -105,9 +105,9 @@ def log_sigmoid(x: Array, /) -> Array:
     return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
 
 
-def bounded(x: Any) -> Any:
+def bounded(x: Any, limit: float = 1e4) -> Any:
     """``x``, but finite: as a factor beside one that vanishes faster than it grows."""
-    return ops.clip_to(x, -1e4, 1e4)
+    return ops.clip_to(x, -limit, limit)
 
 
 def _silu_partial(y: Any, x: Any) -> Any:
@@ -193,7 +193,7 @@ def erfc(x: Array, /) -> Array:
 
 
 def _gelu_partial(y: Any, x: Any, *, approximate: str) -> Any:
-    x = bounded(x)
+    x = bounded(x, 60.0)
     if approximate == "none":
         return 0.5 * erfc(-_ROOT_HALF * x) + x * (_DENSITY * exp(-0.5 * square(x)))
     gate = TANH_SCALE * (x + TANH_CUBE * (x * square(x)))

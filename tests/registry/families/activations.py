@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import mpmath
@@ -17,6 +18,7 @@ _EDGELESS = [x for x in REALS if abs(x) not in (0.5, 3.0)]
 
 DOMAINS = {
     "mish": ((-3.0, 3.0),),
+    "squareplus": ((-3.0, 3.0),),
     "hardswish": ((-2.5, 2.5),),
     "selu": ((-0.9, -0.1),),
     "celu": ((-0.9, -0.1),),
@@ -29,6 +31,7 @@ DOMAINS = {
 }
 
 ATTRIBUTES = {
+    "squareplus": [{"b": 4.0}, {"b": 0.3}],
     "celu": [{"alpha": 1.0}, {"alpha": 0.5}, {"alpha": -2.0}],
     "softshrink": [{"lambd": 0.5}, {"lambd": 2.5}],
     "hardshrink": [{"lambd": 0.5}, {"lambd": 2.5}],
@@ -64,6 +67,18 @@ def _shrunk(x: Any) -> Any:
     return mpf(0) if abs(x) <= 0.5 else x - mpmath.sign(x) / 2
 
 
+def _squareplus(b: float) -> Callable[[Any], Any]:
+    def value(x: Any) -> Any:
+        length = mpmath.sqrt(x * x + b)
+        return (x + length) / 2 if x > 0 else b / (2 * (length - x))
+
+    return value
+
+
+def _squareplus_slope(b: float) -> Callable[[Any], Any]:
+    return lambda x: _squareplus(b)(x) / mpmath.sqrt(x * x + b)
+
+
 FORMULAS = {
     "mish": [rows(lambda x: x * _mish_gate(x), _mish_slope, _TAILS, slope_ulps=60)],
     "selu": [
@@ -83,14 +98,16 @@ FORMULAS = {
         )
         for a in (1.0, 0.5)
     ],
+    "squareplus": [
+        rows(_squareplus(b), _squareplus_slope(b), REALS, attrs={"b": b}) for b in (4.0, 0.3)
+    ],
     "hardswish": [rows(_swish, _swish_slope, [*MIDDLE, *SMALL, *LARGE, -2.9, 2.9])],
     "softsign": [rows(lambda x: x / (1 + abs(x)), lambda x: (1 + abs(x)) ** -2, REALS)],
     "tanhshrink": [
         rows(
             lambda x: x - mpmath.tanh(x),
             lambda x: mpmath.tanh(x) ** 2,
-            [x for x in REALS if abs(x) > 1e-10],
-            ulps=40,
+            [x for x in (*REALS, 0.99, -0.99, 0.1) if abs(x) > 1e-10],
         )
     ],
     "softshrink": [rows(_shrunk, lambda x: mpf(abs(x) > 0.5), _EDGELESS)],
@@ -138,6 +155,7 @@ inf = float("inf")
 NUMPY = {"prelu": lambda x, w: np.where(x > 0, x, w * x)}
 
 LIMITS = {
+    "squareplus": ({"b": 4.0}, [1, 1, inf, 0, np.nan]),
     "mish": ({}, [0, 0, inf, 0, np.nan]),
     "selu": ({}, [0, 0, inf, -1.7580993408473766, np.nan]),
     "celu": ({"alpha": 0.5}, [0, 0, inf, -0.5, np.nan]),
@@ -155,6 +173,8 @@ ROWS = [
         for name in ("silu", "gelu", "mish", "softplus", "hardswish")
         for x, slope in ((-inf, 0.0), (inf, 1.0), (-1e30, 0.0), (1e30, 1.0))
     ),
+    ("squareplus at -inf", sg.squareplus, (-inf,), (0.0,)),
+    ("squareplus at inf", sg.squareplus, (inf,), (1.0,)),
     ("tanh gelu at -inf", lambda x: sg.gelu(x, approximate="tanh"), (-inf,), (0.0,)),
     ("selu at 0", sg.selu, (0.0,), (1.0507009873554805 * 1.6732632423543772,)),
     ("celu at 0", sg.celu, (0.0,), (1.0,)),
@@ -172,7 +192,11 @@ ROWS = [
 ]
 
 SECOND = [
-    ("silu at -inf", sg.silu, -inf, 0.0),
+    *(
+        (f"{name} at {x}", getattr(sg, name), x, 0.0)
+        for name in ("silu", "softplus", "squareplus")
+        for x in (-inf, -1e30, 1e30, inf)
+    ),
     ("gelu at inf", sg.gelu, inf, 0.0),
     ("mish at -inf", sg.mish, -inf, 0.0),
     ("softsign at 0", sg.softsign, 0.0, 0.0),
