@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.ops.blocks import replaced
+
 Array = Any
 
 # --- far from 0 -----------------------------------------------------------------------------------
@@ -47,12 +49,13 @@ def far_waves(x: Array, order: int) -> tuple[Array, Array]:
 def with_far_waves(x: Array, order: int, kind: int, near: Any) -> Array:
     """One of them: ``near(x)`` up to `FAR`, 0 at infinity."""
     size = np.abs(x)
-    far = far_waves(np.where((size > FAR) & (size < np.inf), size, FAR), order)[kind - 1]
+    values = near(np.where(size <= FAR, x, FAR))
+    is_far = (size > FAR) & (size < np.inf)
+    values = replaced(values, is_far, lambda v: far_waves(v, order)[kind - 1], size)
     if order == 1 and kind == 1:
-        far = np.copysign(1, x) * far
-    inside = np.where(size <= FAR, near(np.where(size <= FAR, x, FAR)), far)
-    inside = np.where(size == np.inf, 0, inside)
-    return np.where((x < 0) & (kind == 2) | np.isnan(x), np.nan, inside)
+        values = np.where(is_far & (x < 0), -values, values)
+    values = np.where(size == np.inf, 0, values)
+    return np.where((x < 0) & (kind == 2) | np.isnan(x), np.nan, values)
 
 
 # --- higher orders --------------------------------------------------------------------------------
@@ -139,10 +142,10 @@ def dawson_values(x: Array, order: int, dawsn: Any) -> Array:
     """A derivative of Dawson's integral; of order 0, itself."""
     size = np.abs(x)
     before, now = np.full_like(x, 0.5), dawsn(np.where(size < DAWSON_FAR, x, 0))
-    now = np.where(size < 1, dawson_by_series(np.where(size < 1, x, 0)), now)
+    now = replaced(now, size < 1, dawson_by_series, x)
     for n in range(order):
         # The slope of the integral d is 1 - 2*x*d; of order n + 1: -2*x*d[n] - 2*n*d[n-1].
         before, now = now, (1 - 2 * x * now) if n == 0 else -2 * (x * now + n * before)
-    far = dawson_far(np.maximum(size, DAWSON_FAR), order)
-    far = np.where(x < 0, (-1) ** (order + 1), 1) * far
-    return np.where(np.isnan(x), x, np.where(size < DAWSON_FAR, now, far))
+    values = replaced(now, size >= DAWSON_FAR, lambda v: dawson_far(v, order), size)
+    is_mirrored = (size >= DAWSON_FAR) & (x < 0) & (order % 2 == 0)
+    return np.where(np.isnan(x), x, np.where(is_mirrored, -values, values))

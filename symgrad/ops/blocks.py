@@ -36,3 +36,11 @@ def in_blocks_together(
         blocks = [x[start : start + BLOCK].astype(np.float64) for x in flat]
         result[start : start + BLOCK] = function(*blocks, *options)
     return result.reshape(wide[0].shape)
+
+
+def replaced(values: Array, mask: Array, function: Callable[..., Array], x: Array) -> Array:
+    """The values, with those of ``function(x)`` where the mask holds, computed there alone."""
+    result = np.array(values)
+    if np.any(mask):
+        result[mask] = function(np.asarray(x)[mask])
+    return result

@@ -13,6 +13,7 @@ import numpy as np
 
 from symgrad.errors import ArgumentError
 from symgrad.ir.op import ops
+from symgrad.ops.blocks import replaced
 from symgrad.ops.families import Array, composite, elementwise
 from symgrad.ops.normal import erfcx
 from symgrad.ops.scalar import exp, square, where
@@ -107,7 +108,7 @@ def log_gamma(x: Array, gammaln: Any) -> Array:
     edge = np.where(size < TINY, -np.log(size), np.inf)
     found = np.where(inside | np.isnan(x), gammaln(x), edge)
     is_near = (np.abs(x - 1) < 0.3) | (np.abs(x - 2) < 0.3)
-    return np.where(is_near, log_gamma_near_zeros(np.where(is_near, x, 1)), found)
+    return replaced(found, is_near, log_gamma_near_zeros, x)
 
 
 @special(lambda y, x: digamma(x), restricts_domain=True)
