@@ -296,3 +296,8 @@ REFERENCES: dict[str, Callable[..., Any]] = {
         a - b + eps, ord=p, axis=-1, keepdims=keepdims
     ),
 }
+
+LIMITS = {
+    "bounded_log": ({}, [-100, -100, math.inf, math.nan, math.nan]),
+    "bounded_log1p": ({}, [0, 0, math.inf, math.nan, math.nan]),
+}

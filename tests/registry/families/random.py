@@ -240,3 +240,28 @@ FORMULAS = {
         for order in (0, 1, 4)
     ],
 }
+
+inf, nan = float("inf"), float("nan")
+
+
+def _ratio_at(a: float, x: float) -> float:
+    """The first ratio at the ends of its domain; by its limiting forms where one number is vast."""
+    if not (0 < a < inf and x >= 0):
+        return nan
+    if x in (0, inf):
+        return -inf if x == 0 else 0.0
+    if a < 1e-200:
+        return -inf  # beyond all floats, as 1 / a is
+    if a > 1e200 and x > 1e200:
+        return 0.0  # as near to the peak as two such numbers come, nothing is promised
+    with mpmath.workdps(30):
+        if x > 1e200:
+            return float((mpmath.digamma(a) - mpmath.log(x)) / x)
+        if a > 1e200 or x < 1e-200:
+            return float((mpmath.log(x) - mpmath.digamma(mpmath.mpf(a) + 1)) / a)
+        return float(_ratio(1, False)(mpmath.mpf(a), mpmath.mpf(x)))
+
+
+NUMPY = {"gamma_ratio": np.vectorize(_ratio_at, otypes=[float])}
+APPROXIMATE = ("gamma_ratio",)
+LIMITS = {"digamma_derivative": ({"order": 0}, [-inf, -inf, inf, nan, nan])}
