@@ -102,9 +102,10 @@ def gamma_ratio(a: Array, x: Array, /, *, order: int, is_log: bool) -> Array:
 
 def ratio_at(a: Array, x: Array, order: int, is_log: bool) -> Array:
     """`gamma_ratio` of double-precision numbers."""
-    if not is_log:
-        x = np.log(np.where(x >= 0, x, np.nan))
-    return gamma_ratio_values(a, x, order)
+    if is_log:
+        return gamma_ratio_values(a, x, np.exp(x), order)
+    x = np.where(x >= 0, x, np.nan)
+    return gamma_ratio_values(a, np.log(x), x, order)
 
 
 # --- draws ----------------------------------------------------------------------------------------

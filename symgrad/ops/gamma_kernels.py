@@ -52,6 +52,22 @@ def digamma_derivative_values(a: Array, order: int) -> Array:
     return result if order % 2 else -result
 
 
+def log_above_digamma(a: Array) -> Array:
+    """``log(a) - digamma(a)``, without cancellation for large ``a``: NIST DLMF 5.11.2."""
+    far = np.maximum(a, SHIFT)
+    tail = np.zeros_like(far)
+    for k in range(len(BERNOULLI), 0, -1):
+        tail = (tail + BERNOULLI[k - 1] / (2 * k)) / far**2
+    return np.where(a < SHIFT, np.log(a) - digamma_derivative_values(a, 0), 0.5 / far + tail)
+
+
+def log_ratio(w: Array, x: Array, a: Array) -> Array:
+    """``log(x / a)`` for ``x = exp(w)``."""
+    change = (x - a) / a
+    is_near = np.abs(change) < 0.5
+    return np.where(is_near, np.log1p(np.where(is_near, change, 0)), w - np.log(a))
+
+
 # --- the ratio ------------------------------------------------------------------------------------
 
 
@@ -70,9 +86,9 @@ def from_cumulants(cumulants: Sequence[Any], order: int) -> Any:
 TERMS = 20
 
 
-def ratio_by_series(a: Array, w: Array, order: int) -> Array:
-    """The ratio where ``w <= 0``."""
-    x, b = np.exp(w), a + 1
+def ratio_by_series(a: Array, w: Array, x: Array, order: int) -> Array:
+    """The ratio where ``w <= 0``; x is ``exp(w)``."""
+    b = a + 1
     cumulants = [w - digamma_derivative_values(b, 0)]
     cumulants += [-digamma_derivative_values(b, k) for k in range(1, order)]
     # Taylor coefficients in a of x**k / (b * (b+1) * ...), and of their sum over k.
@@ -95,43 +111,61 @@ DEPTH = 40.0
 """Where the integrand is below ``exp(-DEPTH)``, it is left out."""
 
 
+VAST = 1e4
+"""From here on, the rounding of ``exp(m) - 1 - m`` would show in a multiple of it."""
+
+
+def exp_excess(m: Array, x: Array) -> Array:
+    """``exp(m) - 1 - m``; by its series where m is small and its factor ``x`` is vast."""
+    excess = np.expm1(m) - m
+    if not np.any(x > VAST):
+        return excess
+    series = np.zeros_like(m)
+    small = np.where(np.abs(m) < 0.5, m, 0)
+    for k in range(16, 2, -1):
+        series = (series + 1) * (small / k)
+    return np.where(np.abs(m) < 0.5, (series + 1) * (0.5 * small * small), excess)
+
+
 def reach(gap: Array, x: Array, side: Array) -> Array:
     """How far from ``w`` the density has fallen to ``exp(-DEPTH)``, by Newton's method."""
     far = 2 * DEPTH / (gap + np.hypot(gap, np.sqrt(2 * DEPTH * x)))
     for _ in range(6):
-        rise = np.expm1(side * far)
-        depth = gap * far + x * (rise - side * far)
-        slope = gap + x * side * rise
+        depth = gap * far + x * exp_excess(side * far, x)
+        slope = gap + x * side * np.expm1(side * far)
         far = np.maximum(far - (depth - DEPTH) / slope, 0.3 * far)
     return far
 
 
-def ratio_by_quadrature(a: Array, w: Array, order: int) -> Array:
-    """The ratio where ``w >= 0``."""
-    x = np.exp(w)
+def ratio_by_quadrature(a: Array, w: Array, x: Array, order: int) -> Array:
+    """The ratio where ``w >= 0``; x is ``exp(w)``."""
     side = np.where(x < a, -1.0, 1.0)
     gap = np.abs(x - a)
     far = reach(gap, x, side)
-    middle = w - digamma_derivative_values(a, 0)
+    middle = log_ratio(w, x, a) + log_above_digamma(a)
     higher = [-digamma_derivative_values(a, k) for k in range(1, order)]
     total = np.zeros_like(a)
     for node, weight in zip(NODES, WEIGHTS, strict=True):
         step = far * (0.5 * node + 0.5)
         moved = side * step
-        density = np.exp(-gap * step - x * (np.expm1(moved) - moved))
+        density = np.exp(-gap * step - x * exp_excess(moved, x))
         total += weight * density * from_cumulants([middle + moved, *higher], order)
     return -0.5 * side * far * total
 
 
-def gamma_ratio_values(a: Array, w: Array, order: int) -> Array:
-    """The ratio of double-precision numbers; NaN where ``a`` is not positive."""
+def gamma_ratio_values(a: Array, w: Array, x: Array, order: int) -> Array:
+    """The ratio of double-precision numbers; NaN where ``a`` is not positive.
+
+    One of ``w`` and ``x = exp(w)`` is given, the other computed from it, with a loss of digits.
+    """
     positive = (a > 0) & (a < np.inf) & ~np.isnan(w)
     usual = positive & np.isfinite(w)
     shape, inside = np.where(usual, a, 1.0), np.where(usual, w, 0.0)
+    point = np.where(usual, x, 1.0)
     result = np.empty_like(shape)
     low = inside <= 0
-    result[low] = ratio_by_series(shape[low], inside[low], order)
-    result[~low] = ratio_by_quadrature(shape[~low], inside[~low], order)
+    result[low] = ratio_by_series(shape[low], inside[low], point[low], order)
+    result[~low] = ratio_by_quadrature(shape[~low], inside[~low], point[~low], order)
     start = -np.inf if order % 2 else np.inf
     result = np.where(w == -np.inf, start, np.where(w == np.inf, 0.0, result))
     return np.where(positive, result, np.nan)

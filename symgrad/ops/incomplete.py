@@ -94,7 +94,7 @@ def gammainc_by_shape(a: Array, x: Array, /, *, order: int) -> Array:
         # Where 1/a overflows, the derivative is that at 0.
         shape, point = np.where(inside, np.maximum(a, TINY), 1), np.where(inside, x, 1)
         density = point * gamma_density_values(shape, point, scipy.special.rgamma)
-        ratio = gamma_ratio_values(shape, np.log(point), order)
+        ratio = gamma_ratio_values(shape, np.log(point), point, order)
         at_end = (a > 0) & (a < np.inf) & ((x == 0) | (x == np.inf))
         return np.where(inside, density * ratio, np.where(at_end, 0, np.nan))
 

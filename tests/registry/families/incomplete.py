@@ -156,6 +156,8 @@ def _by_shape_at_ends(a: np.ndarray, x: np.ndarray) -> np.ndarray:
 def _slope_by_shape(shape: float, point: float) -> float:
     if not (0 < shape < inf and point >= 0):
         return nan
+    if shape > 1e200 and shape == point:
+        return -1 / (2 * np.pi * shape) ** 0.5
     if point in (0, inf) or shape > 1e200 or point > 1e200:
         return 0.0
     if shape < 1e-200:

@@ -252,8 +252,8 @@ def _ratio_at(a: float, x: float) -> float:
         return -inf if x == 0 else 0.0
     if a < 1e-200:
         return -inf  # beyond all floats, as 1 / a is
-    if a > 1e200 and x > 1e200:
-        return 0.0  # as near to the peak as two such numbers come, nothing is promised
+    if a > 1e200 and a == x:
+        return -1 / a
     with mpmath.workdps(30):
         if x > 1e200:
             return float((mpmath.digamma(a) - mpmath.log(x)) / x)
