@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.errors import ArgumentError
 from symgrad.ir.op import Attrs, ops
 from symgrad.ops.families import Array, linear, require_kind
 from symgrad.ops.windows import (
@@ -22,17 +23,26 @@ from symgrad.ops.windows import (
 from symgrad.types import TensorType, require_equal
 
 
+def _canonical(where: str, axes: int, attrs: Attrs) -> Attrs:
+    divisor = attrs["divisor_override"]
+    if divisor is not None and (type(divisor) not in (int, float) or divisor == 0):
+        raise ArgumentError(
+            where, "divisor_override", expected="a number other than 0", got=repr(divisor)
+        )
+    return pooling_attrs(where, axes, attrs)
+
+
 def _avg_pool_attrs(types: list[TensorType], attrs: Attrs) -> Attrs:
-    return pooling_attrs("avg_pool", spatial_axes("avg_pool", types[0]), attrs)
+    return _canonical("avg_pool", spatial_axes("avg_pool", types[0]), attrs)
+
+
+def _transpose_attrs(types: list[TensorType], attrs: Attrs) -> Attrs:
+    return _canonical("avg_pool_transpose", len(attrs["shape"]), attrs)
 
 
 def _avg_pool_type(x: TensorType, **attrs: Any) -> TensorType:
     require_kind("avg_pool", x.dtype, "inexact", "x")
     return TensorType((*x.shape[:2], *pooled_sizes("avg_pool", x, attrs)), x.dtype)
-
-
-def _transpose_attrs(types: list[TensorType], attrs: Attrs) -> Attrs:
-    return pooling_attrs("avg_pool_transpose", len(attrs["shape"]), attrs)
 
 
 def _avg_pool_transpose_type(ct: TensorType, *, shape: Any, **attrs: Any) -> TensorType:
@@ -61,23 +71,19 @@ def _back_to_ct(ct: Any, x: Any, *, kernel: Any, shape: Any, **attrs: Any) -> An
 
 
 def _divisors(
-    sizes: Any,
-    counts: Any,
-    kernel: Any,
-    stride: Any,
-    padding: Any,
-    whole: bool,
-    dtype: np.dtype[Any],
+    sizes: Any, counts: Any, kernel: Any, stride: Any, padding: Any, whole: bool, override: Any
 ) -> Array:
     """The number of cells of each window that count: those inside the padded image, or inside the
-    image alone."""
-    product: Any = np.ones((), dtype)
+    image alone; or the number that is to stand for it."""
+    product: Any = np.ones(())
+    if override is not None:
+        return product * override
     for size, count, k, s, pad in zip(sizes, counts, kernel, stride, padding, strict=True):
         start = starts(count, s, -pad[0])
         stop = np.minimum(start + k, size + pad[1])
         if not whole:
             start, stop = np.maximum(start, 0), np.minimum(stop, size)
-        product = product[..., None] * (stop - start).astype(dtype)
+        product = product[..., None] * (stop - start)
     return product
 
 
@@ -94,10 +100,11 @@ def avg_pool(
     *,
     stride: Any = None,
     padding: Any = 0,
-    count_include_pad: bool = True,
     ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: Any = None,
 ) -> Array:
-    """The mean over windows that slide over 1 to 3 spatial axes.
+    """The mean over windows that slide over the spatial axes.
 
     A size becomes ``(size + before + after - k)//stride + 1``; ceil mode rounds the quotient up.
 
@@ -107,12 +114,13 @@ def avg_pool(
         stride: from window to window, in the same form; the kernel's sizes if None.
         padding: how many zeros there are, at most half the kernel: an int, one per axis, or a pair
             (before, after) per axis.
+        ceil_mode: whether a last window may hang over the end.
         count_include_pad: whether padding counts as cells of the mean. What hangs over in ceil mode
             never does.
-        ceil_mode: whether a last window may hang over the end.
+        divisor_override: a number to divide sums by, instead of the number of cells.
     Raises:
         ShapeError: the window is larger than the padded image, or an attribute is out of range.
-        DTypeError: integers or booleans.
+        ArgumentError: divisor_override is 0. DTypeError: integers or booleans.
 
     >>> import symgrad as sg
     >>> sg.avg_pool(sg.asarray([[[1.0, 3.0, 2.0, 5.0, 4.0]]]), 2, ceil_mode=True)
@@ -121,14 +129,16 @@ def avg_pool(
     dtype, sizes = x.dtype, x.shape[2:]
     counts, exact = fitted(sizes, kernel, stride, padding, (1,) * len(kernel), ceil_mode)
     x = padded(x.astype(working_dtype(dtype), copy=False), exact)
-    divisors = _divisors(sizes, counts, kernel, stride, padding, count_include_pad, x.real.dtype)
+    divisors = _divisors(
+        sizes, counts, kernel, stride, padding, count_include_pad, divisor_override
+    )
     for axis, (count, k, s) in enumerate(zip(counts, kernel, stride, strict=True)):
         lead = (slice(None),) * (2 + axis)
         y = x[(*lead, cells_of(count, s, 0))].copy()
         for cell in range(1, k):
             y += x[(*lead, cells_of(count, s, cell))]
         x = y
-    return (x / divisors).astype(dtype, copy=False)
+    return (x / divisors.astype(x.real.dtype)).astype(dtype, copy=False)
 
 
 @linear(
@@ -146,8 +156,9 @@ def avg_pool_transpose(
     shape: Any,
     stride: Any = None,
     padding: Any = 0,
-    count_include_pad: bool = True,
     ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: Any = None,
 ) -> Array:
     """The transpose of `avg_pool` on images of sizes ``shape``: every mean, spread over its window.
 
@@ -158,7 +169,10 @@ def avg_pool_transpose(
     dtype, axes = ct.dtype, len(kernel)
     counts, exact = fitted(shape, kernel, stride, padding, (1,) * axes, ceil_mode)
     x = ct.astype(working_dtype(dtype), copy=False)
-    x = x / _divisors(shape, counts, kernel, stride, padding, count_include_pad, x.real.dtype)
+    divisors = _divisors(
+        shape, counts, kernel, stride, padding, count_include_pad, divisor_override
+    )
+    x = x / divisors.astype(x.real.dtype)
     for axis in range(axes - 1, -1, -1):
         lead, count, s = (slice(None),) * (2 + axis), counts[axis], stride[axis]
         size = covered(count, kernel[axis], s, 1)

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import ShapeError
-from symgrad.ir.op import Attrs, ops
-from symgrad.ops.families import Array, composite, multilinear, require_kind
+from symgrad.ir.op import Attrs
+from symgrad.ops.families import Array, multilinear, require_kind
 from symgrad.ops.windows import (
     exact_padding,
     extents,
@@ -199,7 +199,7 @@ def conv(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Array:
-    """The cross-correlation of images with kernels, over 1 to 3 spatial axes.
+    """The cross-correlation of images with kernels, over the spatial axes.
 
     ``y[n, o, p] = sum over c, k of w[o, c, k] * x[n, c', stride*p + dilation*k - before]``, where
     c' is channel c of the group of o, and x is zero outside. A size becomes
@@ -338,46 +338,3 @@ def conv_kernel_gradient(
     y = y.astype(work, copy=False).swapaxes(0, 1).reshape(groups, o // groups, terms)
     w = np.matmul(y, rows.swapaxes(1, 2))
     return w.reshape(o, c // groups, *kernel).astype(dtype, copy=False)
-
-
-# --- names ----------------------------------------------------------------------------------------
-
-
-@composite
-def conv2d(
-    x: Array,
-    w: Array,
-    bias: Array | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Any:
-    """`conv` over two spatial axes, plus a number per output channel.
-
-    Args:
-        x: images (N, C, height, width).
-        w: kernels (O, C/groups, height, width).
-        bias: (O,), or None for nothing.
-        stride, padding, dilation, groups: those of `conv`.
-    Raises:
-        ShapeError: x has not four axes, bias is not (O,), or as `conv`.
-
-    >>> import symgrad as sg
-    >>> x, w = sg.ones((1, 1, 3, 3)), sg.ones((1, 1, 2, 2))
-    >>> sg.conv2d(x, w, sg.asarray([0.5]))
-    Tensor([[[[4.5, 4.5],
-              [4.5, 4.5]]]])
-    """
-    if len(x.shape) != 4:
-        raise ShapeError(
-            "conv2d", "x needs batch, channel, height and width", expected="4 axes", got=x.type
-        )
-    y = conv(x, w, stride=stride, padding=padding, dilation=dilation, groups=groups)
-    if bias is None:
-        return y
-    if len(bias.shape) != 1 or bias.shape[0] != w.shape[0]:
-        raise ShapeError(
-            "conv2d", "bias must have one entry per kernel", expected=(w.shape[0],), got=bias.shape
-        )
-    return y + ops.reshape(bias, (-1, 1, 1))

@@ -1,26 +1,18 @@
 """Pooling by the maximum.
 
 The derivative of a maximum reads one cell per window. So `max_pool` comes with the positions of
-these cells (`max_pool_indices`), a gather there (`pool_gather`) and its transpose (`pool_scatter`),
-which are linear: together they are closed under differentiation.
+these cells (`max_pool_indices`); `symgrad.ops.pool_cells` reads and adds there.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from symgrad.errors import ShapeError
-from symgrad.ir.op import ZERO, Attrs, ops
-from symgrad.ops.families import (
-    Array,
-    linear,
-    nondifferentiable,
-    require_kind,
-    selection,
-)
+from symgrad.ir.op import Attrs, ops
+from symgrad.ops.families import Array, composite, nondifferentiable, require_kind, selection
+from symgrad.ops.pool_cells import selecting
 from symgrad.ops.windows import (
     cells_of,
     fitted,
@@ -30,7 +22,7 @@ from symgrad.ops.windows import (
     spatial_axes,
     starts,
 )
-from symgrad.types import TensorType, is_integer, require_equal
+from symgrad.types import TensorType
 
 # --- attributes and types -------------------------------------------------------------------------
 
@@ -46,27 +38,6 @@ def _max_pool_type(x: TensorType, **attrs: Any) -> TensorType:
 
 def _indices_type(x: TensorType, **attrs: Any) -> TensorType:
     return TensorType(_max_pool_type(x, **attrs).shape, np.int64)
-
-
-def _require_same_planes(where: str, a: TensorType, b: TensorType) -> None:
-    if a.ndim != b.ndim:
-        raise ShapeError(where, "numbers of axes differ", expected=a.ndim, got=b)
-    require_equal(a.shape[0], b.shape[0], where, "batch sizes of values and indices")
-    require_equal(a.shape[1], b.shape[1], where, "channels of values and indices")
-    if not is_integer(b.dtype):
-        require_kind(where, b.dtype, "integer", "indices")
-
-
-def _gather_type(x: TensorType, indices: TensorType) -> TensorType:
-    _require_same_planes("pool_gather", x, indices)
-    return TensorType(indices.shape, x.dtype)
-
-
-def _scatter_type(values: TensorType, indices: TensorType, *, shape: Any) -> TensorType:
-    _require_same_planes("pool_scatter", values, indices)
-    for axis, (a, b) in enumerate(zip(values.shape, indices.shape, strict=True)):
-        require_equal(a, b, "pool_scatter", f"sizes of values and indices on axis {axis}")
-    return TensorType((*values.shape[:2], *shape), values.dtype)
 
 
 # --- maximum --------------------------------------------------------------------------------------
@@ -168,38 +139,11 @@ def max_pool_indices(
     return found
 
 
-def _max_pool_indices_of(x: Any, attrs: Attrs) -> Any:
-    return max_pool_indices(x, attrs["kernel"], **{k: v for k, v in attrs.items() if k != "kernel"})
-
-
-def _max_pool_vjp(ct: Any, y: Any, x: Any, **attrs: Any) -> Any:
-    return pool_scatter(ct, _max_pool_indices_of(x, attrs), shape=x.shape[2:])
-
-
-def _max_pool_jvp(tangents: Any, y: Any, args: Any, attrs: Attrs) -> Any:
-    return (
-        ZERO
-        if tangents[0] is ZERO
-        else pool_gather(tangents[0], _max_pool_indices_of(args[0], attrs))
-    )
-
-
-def _max_pool_guard(i: int, predicate: Any, y: Any, args: Any, attrs: Attrs) -> Any:
-    return pool_scatter(predicate, _max_pool_indices_of(args[0], attrs), shape=args[0].shape[2:])
-
-
-def _max_pool_live(y: Any, x: Any, **attrs: Any) -> Any:
-    return _max_pool_guard(0, ops.ones_like(y, dtype=np.dtype(bool)), y, (x,), attrs)
-
-
 @selection(
     type=_max_pool_type,
-    vjp=(_max_pool_vjp,),
-    jvp=_max_pool_jvp,
     normalize=_max_pool_attrs,
-    guard=_max_pool_guard,
-    live=(_max_pool_live,),
     warns=False,
+    **selecting(max_pool_indices),
 )
 def max_pool(
     x: Array,
@@ -211,7 +155,7 @@ def max_pool(
     dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Array:
-    """The maximum over windows that slide over 1 to 3 spatial axes.
+    """The maximum over windows that slide over the spatial axes.
 
     A size becomes ``(size + before + after - dilation*(k - 1) - 1)//stride + 1``; in ceil mode the
     quotient is rounded up. A NaN in the window is its maximum. The derivative goes to the first of
@@ -237,55 +181,38 @@ def max_pool(
     return _window_maxima(padded(x, exact, _least(x.dtype)), counts, kernel, stride, dilation)
 
 
-def _gather_to_x(ct: Any, x: Any, indices: Any) -> Any:
-    return pool_scatter(ct, indices, shape=x.shape[2:])
+class MaxPoolResult(NamedTuple):
+    """Maxima of windows, and their flat positions in the planes."""
+
+    values: Any
+    indices: Any
 
 
-def _scatter_to_values(ct: Any, values: Any, indices: Any, *, shape: Any) -> Any:
-    return pool_gather(ct, indices)
+@composite
+def max_pool_with_indices(
+    x: Array,
+    /,
+    kernel: Any,
+    *,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+) -> MaxPoolResult:
+    """`max_pool`, and where in its flattened plane each maximum stands: the first of several.
 
-
-@linear(
-    type=_gather_type,
-    transpose=_gather_to_x,
-    warns=False,
-    namespace=None,
-)
-def pool_gather(x: Array, indices: Array, /) -> Array:
-    """The cells of each plane (N, C, *sizes) at flat indices (N, C, *places); 0 at -1.
-
-    >>> import symgrad as sg
-    >>> pool_gather(sg.asarray([[[5.0, 6.0, 7.0]]]), sg.asarray([[[2, 0]]]))
-    Tensor([[[7., 5.]]])
-    """
-    n, c, *places = indices.shape
-    cells, taken = math.prod(x.shape[2:]), math.prod(places)
-    flat = np.reshape(indices, (n, c, taken))
-    values = np.take_along_axis(np.reshape(x, (n, c, cells)), flat, axis=2)
-    if np.any(flat < 0):
-        values[flat < 0] = 0
-    return values.reshape(indices.shape)
-
-
-@linear(
-    type=_scatter_type,
-    transpose=_scatter_to_values,
-    warns=False,
-    namespace=None,
-)
-def pool_scatter(values: Array, indices: Array, /, *, shape: Any) -> Array:
-    """Planes of ``shape`` with values added at flat indices: the transpose of `pool_gather`.
+    The index is -1 where a dilated window sees nothing but padding. Arguments and errors are those
+    of `max_pool`; `max_unpool` puts the values back.
 
     >>> import symgrad as sg
-    >>> pool_scatter(sg.asarray([[[7.0, 5.0]]]), sg.asarray([[[2, 0]]]), shape=(3,))
-    Tensor([[[5., 0., 7.]]])
+    >>> sg.max_pool_with_indices(sg.asarray([[[1.0, 3.0, 2.0, 5.0, 4.0]]]), 2)
+    MaxPoolResult(values=Tensor([[[3., 5.]]]), indices=Tensor([[[1, 3]]]))
     """
-    n, c = values.shape[:2]
-    cells = math.prod(shape)
-    # The planes one after another, and a last cell for what goes nowhere.
-    whole = np.zeros(n * c * cells + 1, values.dtype)
-    planes = starts(n * c, cells, 0).reshape(n, c, *(1,) * len(shape))
-    flat = indices.astype(np.int64) + planes
-    flat[indices < 0] = n * c * cells
-    np.add.at(whole, flat.reshape(-1), np.reshape(values, -1))
-    return whole[:-1].reshape(n, c, *shape)
+    x = ops.asarray(x)
+    attrs: Attrs = {
+        "stride": stride,
+        "padding": padding,
+        "dilation": dilation,
+        "ceil_mode": ceil_mode,
+    }
+    return MaxPoolResult(max_pool(x, kernel, **attrs), max_pool_indices(x, kernel, **attrs))

@@ -12,6 +12,7 @@ import numpy as np
 
 from symgrad.errors import ArgumentError, ShapeError
 from symgrad.ir.op import Attrs
+from symgrad.ir.signature import canonical
 from symgrad.ops.families import Array
 from symgrad.types import Dim, Size, TensorType, min_size
 
@@ -21,12 +22,12 @@ Pair = tuple[Any, Any]
 
 
 def spatial_axes(where: str, kind: TensorType, argument: str = "x") -> int:
-    """How many axes follow batch and channel: 1 to 3, or a ShapeError."""
-    if not 3 <= kind.ndim <= 5:
+    """How many axes follow batch and channel: one or more, or a ShapeError."""
+    if kind.ndim < 3:
         raise ShapeError(
             where,
-            f"{argument} needs a batch, a channel and 1 to 3 spatial axes",
-            expected="3 to 5 axes",
+            f"{argument} needs a batch, a channel and one or more spatial axes",
+            expected="3 or more axes",
             got=kind,
         )
     return kind.ndim - 2
@@ -34,6 +35,7 @@ def spatial_axes(where: str, kind: TensorType, argument: str = "x") -> int:
 
 def _entries(value: Any, axes: int) -> tuple[Any, ...]:
     """One entry per axis; a lone one stands for all of them."""
+    value = canonical("", value)
     return cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,) * axes
 
 
@@ -52,6 +54,31 @@ def per_axis(where: str, name: str, value: Any, axes: int, least: int) -> tuple[
             where, f"{name} is out of range", expected=f"at least {least}", got=repr(value)
         )
     return entries
+
+
+def sizes_per_axis(
+    where: str, name: str, value: Any, sizes: tuple[Size, ...], least: int = 0
+) -> tuple[Size, ...]:
+    """An attribute with one size per spatial axis; None keeps that of ``sizes``."""
+    given = _entries(value, len(sizes))
+    if len(given) != len(sizes) or not all(type(n) in (int, Dim, type(None)) for n in given):
+        raise ShapeError(
+            where,
+            f"{name} must be a size, or one size per spatial axis",
+            expected=f"{len(sizes)} sizes",
+            got=repr(value),
+        )
+    if any(isinstance(n, int) and n < least for n in given):
+        raise ShapeError(
+            where, f"{name} is out of range", expected=f"at least {least}", got=repr(value)
+        )
+    return tuple(size if n is None else n for n, size in zip(given, sizes, strict=True))
+
+
+def require_spatial(where: str, kind: TensorType) -> None:
+    """Refuse an empty spatial axis."""
+    if any(size == 0 for size in kind.shape[2:]):
+        raise ShapeError(where, "x has an empty spatial axis", expected="at least 1", got=kind)
 
 
 def padding_pairs(
@@ -187,14 +214,12 @@ def overhanging(size: Any, kernel: int, pad: Pair, stride: int, least: Any) -> A
 
 def pooled_sizes(where: str, x: TensorType, attrs: Attrs) -> tuple[Size, ...]:
     """How many windows there are on each spatial axis: at least one, or a ShapeError."""
+    require_spatial(where, x)
     counts: list[Size] = []
     dilations = attrs.get("dilation", (1,) * len(attrs["kernel"]))
     columns = zip(attrs["kernel"], attrs["padding"], attrs["stride"], dilations, strict=True)
     for axis, (kernel, pad, stride, dilation) in enumerate(columns):
-        size = x.shape[2 + axis]
-        if size == 0:
-            raise ShapeError(where, "x has an empty spatial axis", expected="at least 1", got=x)
-        count: Size = 0
+        size, count = x.shape[2 + axis], 0
         if attrs["ceil_mode"]:
             count = overhanging(size, dilation * (kernel - 1) + 1, pad, stride, min_size)
         if isinstance(count, int) and count < 1:
@@ -233,7 +258,7 @@ def windows(
     sizes = zip(x.shape[2:], kernel, stride, dilation, strict=True)
     places = [(size - d * (k - 1) - 1) // s + 1 for size, k, s, d in sizes]
     if min(places) < 1:
-        raise ValueError("conv: the kernel is larger than the padded input")
+        raise ValueError("windows: the kernel is larger than the padded input")
     steps = [step * d for step, d in zip(x.strides[2:], dilation, strict=True)]
     jumps = [step * s for step, s in zip(x.strides[2:], stride, strict=True)]
     return np.lib.stride_tricks.as_strided(

@@ -372,8 +372,8 @@ CONV_ERRORS: list[tuple[NDArray[Any], NDArray[Any], dict[str, Any], str]] = [
         ones(3, 4),
         ones(1, 1, 2),
         {},
-        "conv: x needs a batch, a channel and 1 to 3 spatial axes: "
-        "expected 3 to 5 axes, got f64[3, 4]",
+        "conv: x needs a batch, a channel and one or more spatial axes: "
+        "expected 3 or more axes, got f64[3, 4]",
     ),
     (
         ones(1, 1, 4),
@@ -535,7 +535,7 @@ def test_booleans_are_no_numbers() -> None:
         sg.conv(ones(1, 1, 4), np.ones((1, 1, 2), bool))
 
 
-# --- two axes -------------------------------------------------------------------------------------
+# --- names ----------------------------------------------------------------------------------------
 
 
 def test_conv2d_adds_a_number_per_kernel() -> None:
@@ -547,11 +547,50 @@ def test_conv2d_adds_a_number_per_kernel() -> None:
     assert_derivatives(lambda x, w, b: sg.conv2d(x, w, b, padding=1), x, w, b)
 
 
-def test_errors_of_conv2d() -> None:
-    with pytest.raises(ShapeError, match="conv2d: x needs batch, channel, height and width"):
-        sg.conv2d(ones(1, 1, 4), ones(1, 1, 2))
-    with pytest.raises(ShapeError, match=r"conv2d: bias must have one entry per kernel.*\(2,\)"):
+def test_conv_transpose2d_adds_a_number_per_channel() -> None:
+    x, w, b = sample((2, 4, 3, 3), 1), sample((4, 2, 2, 3), 2), sample((4,), 3)
+    y = sg.conv_transpose2d(x, w, b, 2, 1, 1, 2).numpy()
+    attrs: dict[str, Any] = {"stride": 2, "padding": 1, "output_padding": 1, "groups": 2}
+    want = sg.conv_transpose(x, w, **attrs).numpy() + b[:, None, None]
+    assert np.array_equal(y, want)
+    assert_derivatives(lambda x, w, b: sg.conv_transpose2d(x, w, b, groups=2), x, w, b)
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+@pytest.mark.parametrize("name", ["conv", "conv_transpose"])
+def test_the_batch_may_be_left_out(name: str, axes: int) -> None:
+    x, w = sample((3, 2, *(4,) * axes), 1), sample((2, 2, *(2,) * axes), 2)
+    named = getattr(sg, f"{name}{axes}d")
+    want = getattr(sg, name)(x, w, padding=1).numpy()
+    assert np.array_equal(named(x, w, padding=1).numpy(), want)
+    np.testing.assert_allclose(named(x[1], w, padding=1).numpy(), want[1], rtol=1e-12, atol=1e-12)
+
+
+def test_a_named_channel_takes_a_bias_of_as_many_numbers() -> None:
+    x, w = sg.placeholder("x", (1, 2, 5)), sg.placeholder("w", ("o", 2, 2))
+    b = sg.placeholder("b", ("p",))
+    y = sg.conv1d(x, w, b)
+    run = sg.function([x, w, b], y)
+    assert run(np.ones((1, 2, 5)), np.ones((3, 2, 2)), np.ones(3)).shape == (1, 3, 4)
+    with pytest.raises(ShapeError, match="numbers of elements"):
+        run(np.ones((1, 2, 5)), np.ones((3, 2, 2)), np.ones(2))
+
+
+def test_errors_of_names() -> None:
+    with pytest.raises(ShapeError, match="conv2d: x needs a channel and 2 spatial axes"):
+        sg.conv2d(ones(1, 4), ones(1, 1, 2))
+    with pytest.raises(
+        ShapeError, match=r"conv2d: channels of the result and numbers in bias differ.*2, got 3"
+    ):
         sg.conv2d(ones(1, 1, 4, 4), ones(2, 1, 2, 2), ones(3))
+    with pytest.raises(ShapeError, match=r"conv_transpose1d: axes of bias: expected 1 axis"):
+        sg.conv_transpose1d(ones(1, 1, 4), ones(1, 1, 2), ones(1, 1))
+
+
+def test_four_spatial_axes() -> None:
+    x, w = sample((2, 2, 3, 3, 2, 3), 1), sample((3, 2, 2, 1, 2, 2), 2)
+    case = Case(x.shape, w.shape, (1,) * 4, ((0, 0),) * 4, (1,) * 4, 1)
+    np.testing.assert_allclose(sg.conv(x, w).numpy(), by_loops(case, x, w, None), rtol=1e-12)
 
 
 # --- the same in every mode -----------------------------------------------------------------------

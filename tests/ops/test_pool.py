@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import symgrad as sg
-from symgrad.errors import DTypeError, ShapeError
+from symgrad.errors import ArgumentError, DTypeError, ShapeError
 from symgrad.ir.walk import reachable
 from symgrad.ops.avg_pool import avg_pool_transpose
-from symgrad.ops.max_pool import max_pool_indices, pool_gather, pool_scatter
+from symgrad.ops.max_pool import max_pool_indices
+from symgrad.ops.pool_cells import pool_gather, pool_scatter
 from tests.ops.finite_differences import check_derivatives
 
 Index = tuple[int, ...]
@@ -371,7 +372,8 @@ ERRORS: list[tuple[Index, dict[str, Any], str]] = [
     (
         (3, 4),
         {"kernel": 2},
-        "x needs a batch, a channel and 1 to 3 spatial axes: expected 3 to 5 axes, got f64[3, 4]",
+        "x needs a batch, a channel and one or more spatial axes: "
+        "expected 3 or more axes, got f64[3, 4]",
     ),
     ((1, 1, 4), {"kernel": 0}, "kernel is out of range: expected at least 1, got 0"),
     (
@@ -426,10 +428,47 @@ def test_errors_of_element_types() -> None:
         sg.avg_pool(np.ones((1, 1, 4), int), 2)
 
 
-def test_errors_of_two_axes() -> None:
-    for name in ("max_pool2d", "avg_pool2d"):
-        with pytest.raises(ShapeError, match=f"{name}: x needs batch, channel, height and width"):
-            getattr(sg, name)(np.ones((1, 1, 4)), 2)
+# --- names ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+@pytest.mark.parametrize("name", ["max_pool", "avg_pool"])
+def test_the_batch_may_be_left_out(name: str, axes: int) -> None:
+    x = distinct((3, 2, *(5,) * axes))
+    want = getattr(sg, name)(x, 2, padding=1).numpy()
+    pool = getattr(sg, f"{name}{axes}d")
+    assert np.array_equal(pool(x, 2, padding=1).numpy(), want)
+    assert np.array_equal(pool(x[1], 2, padding=1).numpy(), want[1])
+    symbol = sg.placeholder("x", ("c", *(5,) * axes))
+    assert pool(symbol, 2).type.shape == (symbol.shape[0], *(2,) * axes)
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (1, 1, 1, 4, 4)])
+def test_names_state_the_number_of_axes(shape: Index) -> None:
+    for name in ("max_pool2d", "avg_pool2d", "lp_pool2d"):
+        arguments = (2, 2) if name == "lp_pool2d" else (2,)
+        with pytest.raises(ShapeError) as error:
+            getattr(sg, name)(np.ones(shape), *arguments)
+        sizes = ", ".join(map(str, shape))
+        assert str(error.value).split("; created at")[0] == (
+            f"{name}: x needs a channel and 2 spatial axes: "
+            f"expected 4 axes, or 3 without a batch, got f64[{sizes}]"
+        )
+
+
+def test_errors_name_the_function_that_was_called() -> None:
+    with pytest.raises(ShapeError, match=r"^avg_pool3d: kernel is out of range"):
+        sg.avg_pool3d(np.ones((1, 4, 4, 4)), 0)
+    with pytest.raises(ArgumentError, match="^max_pool1d: missing a required argument: 'kernel'"):
+        sg.max_pool1d(np.ones((1, 1, 4)))
+
+
+def test_divisor_override_divides_every_sum() -> None:
+    x = np.array([[[1.0, 2.0, 3.0, 4.0, 5.0]]])
+    y = sg.avg_pool(x, 2, padding=1, ceil_mode=True, divisor_override=4)
+    assert y.numpy().tolist() == [[[0.25, 1.25, 2.25]]]
+    with pytest.raises(ArgumentError, match="divisor_override: expected a number other than 0"):
+        sg.avg_pool(x, 2, divisor_override=0)
 
 
 # --- the same in every mode -----------------------------------------------------------------------

@@ -49,57 +49,6 @@ def _recurrence(x: Any, b: Any, axis: int, reverse: bool) -> Any:
     return np.stack([state[i] for i in range(n)], axis)
 
 
-def _conv(
-    x: Any, w: Any, stride: int = 1, padding: Any = 0, dilation: int = 1, groups: int = 1
-) -> Any:
-    """By definition, one output at a time."""
-    axes, kernel = x.ndim - 2, w.shape[2:]
-    if padding == "same":
-        pairs = [((k - 1) // 2, k - 1 - (k - 1) // 2) for k in kernel]
-    else:
-        pairs = [(p, p) if isinstance(p, int) else p for p in _each(padding, axes)]
-    x = np.pad(x, ((0, 0), (0, 0), *pairs))
-    counts = [
-        (n - dilation * (k - 1) - 1) // stride + 1 for n, k in zip(x.shape[2:], kernel, strict=True)
-    ]
-    y = np.zeros((x.shape[0], w.shape[0], *counts), np.result_type(x, w))
-    share_in, share_out = w.shape[1], w.shape[0] // groups
-    for place in np.ndindex(*counts):
-        window = tuple(
-            slice(p * stride, p * stride + dilation * (k - 1) + 1, dilation)
-            for p, k in zip(place, kernel, strict=True)
-        )
-        for o in range(w.shape[0]):
-            first = o // share_out * share_in
-            seen = x[(slice(None), slice(first, first + share_in), *window)]
-            y[(slice(None), o, *place)] = np.sum(seen * w[o], axis=tuple(range(1, seen.ndim)))
-    return y
-
-
-def _each(value: Any, axes: int) -> Any:
-    return value if isinstance(value, tuple) else (value,) * axes
-
-
-def _max_pool(x: Any, kernel: int, **more: Any) -> Any:
-    if more:
-        return NotImplemented
-    windows = np.lib.stride_tricks.sliding_window_view(
-        x, (kernel,) * (x.ndim - 2), tuple(range(2, x.ndim))
-    )
-    steps = (slice(None), slice(None), *(slice(None, None, kernel),) * (x.ndim - 2))
-    return windows[steps].max(axis=tuple(range(-(x.ndim - 2), 0)))
-
-
-def _avg_pool(x: Any, kernel: int, **more: Any) -> Any:
-    if more:
-        return NotImplemented
-    windows = np.lib.stride_tricks.sliding_window_view(
-        x, (kernel,) * (x.ndim - 2), tuple(range(2, x.ndim))
-    )
-    steps = (slice(None), slice(None), *(slice(None, None, kernel),) * (x.ndim - 2))
-    return windows[steps].mean(axis=tuple(range(-(x.ndim - 2), 0)))
-
-
 def _cofactor(x: Any) -> Any:
     """By definition: signed determinants of what is left without a row and a column."""
     n = x.shape[-1]
@@ -147,9 +96,6 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "log_softmax": lambda x, axis=-1: x - _logsumexp(x, axis, True),
     "matmul": np.matmul,
     "contract": lambda *xs, subscripts: np.einsum(subscripts, *xs),
-    "conv": _conv,
-    "max_pool": _max_pool,
-    "avg_pool": _avg_pool,
     "take": lambda x, i, axis=None: np.take(x, i, axis),
     "sort": _sorted,
     "take_along_axis": lambda x, i, axis=-1: np.take_along_axis(x, i, axis),
