@@ -70,6 +70,7 @@ SAMPLES: dict[str, list[Sample]] = {
     ],
 }
 
+
 _FOUND = np.array([[[1, 3, 3], [0, 4, -1]], [[5, 0, 2], [2, 2, 2]]])
 
 COMPOSITE_SAMPLES: dict[str, list[Sample]] = {
@@ -140,7 +141,8 @@ COMPOSITE_SAMPLES: dict[str, list[Sample]] = {
 # --- by definition --------------------------------------------------------------------------------
 
 
-def _each(value: Any, axes: int) -> tuple[Any, ...]:
+def each(value: Any, axes: int) -> tuple[Any, ...]:
+    """One entry per axis."""
     return value if isinstance(value, tuple) else (value,) * axes
 
 
@@ -148,8 +150,8 @@ def _pairs(padding: Any, kernel: Any, dilation: Any) -> list[tuple[int, int]]:
     if padding == "same":
         spans = [d * (k - 1) for k, d in zip(kernel, dilation, strict=True)]
         return [(span // 2, span - span // 2) for span in spans]
-    each = _each(padding, len(kernel))
-    return [pair if isinstance(pair, tuple) else (pair, pair) for pair in each]
+    entries = each(padding, len(kernel))
+    return [pair if isinstance(pair, tuple) else (pair, pair) for pair in entries]
 
 
 class Windows:
@@ -165,10 +167,10 @@ class Windows:
         ceil_mode: bool = False,
     ) -> None:
         axes = len(sizes)
-        self.sizes, self.kernel, self.dilation = sizes, _each(kernel, axes), _each(dilation, axes)
+        self.sizes, self.kernel, self.dilation = sizes, each(kernel, axes), each(dilation, axes)
         self.pads = _pairs(padding, self.kernel, self.dilation)
         self.starts: list[list[int]] = []
-        for axis, step in enumerate(_each(stride, axes)):
+        for axis, step in enumerate(each(stride, axes)):
             before, after = self.pads[axis]
             extent = self.dilation[axis] * (self.kernel[axis] - 1) + 1
             starts = list(range(-before, sizes[axis] + after - extent + 1, step))
@@ -256,7 +258,7 @@ def _lp_pool(x: Any, p: float, kernel: Any, **attrs: Any) -> Any:
 
 def _adaptive_windows(sizes: Any, output_size: Any) -> tuple[list[Any], tuple[int, ...]]:
     counts = tuple(
-        n if o is None else o for o, n in zip(_each(output_size, len(sizes)), sizes, strict=True)
+        n if o is None else o for o, n in zip(each(output_size, len(sizes)), sizes, strict=True)
     )
     lines = [
         [range(math.floor(i * n / o), math.ceil((i + 1) * n / o)) for i in range(o)]
@@ -269,7 +271,8 @@ def _adaptive_windows(sizes: Any, output_size: Any) -> tuple[list[Any], tuple[in
     return found, counts
 
 
-def _adaptive_mean(x: Any, output_size: Any) -> Any:
+def adaptive_mean(x: Any, output_size: Any) -> Any:
+    """Means over so many windows."""
     windows, counts = _adaptive_windows(x.shape[2:], output_size)
     y = np.zeros((*x.shape[:2], *counts))
     for place, cells in windows:
@@ -301,7 +304,7 @@ def _sum(cells_of_windows: Any, shape: Any, **attrs: Any) -> Any:
 
 def _unfold(x: Any, kernel: Any, **attrs: Any) -> Any:
     cells = _cells(x, kernel=kernel, **attrs)
-    size = math.prod(_each(kernel, x.ndim - 2))
+    size = math.prod(each(kernel, x.ndim - 2))
     return cells.reshape(len(x), x.shape[1] * size, -1)
 
 
@@ -317,7 +320,7 @@ def _unpool(
     stride = kernel if stride is None else stride
     if output_size is None:
         output_size = tuple((n - 1) * stride + kernel - 2 * padding for n in x.shape[2:])
-    output_size = _each(output_size, x.ndim - 2)
+    output_size = each(output_size, x.ndim - 2)
     y = np.zeros((*x.shape[:2], math.prod(output_size)))
     for place in np.ndindex(*x.shape):
         if indices[place] >= 0:
@@ -358,7 +361,7 @@ def _conv_transpose(
     groups: int = 1, dilation: Any = 1,
 ) -> Any:  # fmt: skip
     axes, share = x.ndim - 2, w.shape[1]
-    steps, gaps, extra = (_each(v, axes) for v in (stride, dilation, output_padding))
+    steps, gaps, extra = (each(v, axes) for v in (stride, dilation, output_padding))
     pads = _pairs(padding, w.shape[2:], gaps)
     sizes = [
         (n - 1) * s + d * (k - 1) + 1 - sum(pair) + e
@@ -411,7 +414,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "max_pool_with_indices": _max_pool,
     "avg_pool": _avg_pool,
     "lp_pool": _lp_pool,
-    "adaptive_avg_pool": _adaptive_mean,
+    "adaptive_avg_pool": adaptive_mean,
     "adaptive_max_pool": lambda x, output_size: _adaptive_max(x, output_size)[0],
     "adaptive_max_pool_indices": lambda x, output_size: _adaptive_max(x, output_size)[1],
     "adaptive_max_pool_with_indices": _adaptive_max,
@@ -432,7 +435,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
             ("max_unpool", _unpool, 2),
             ("avg_pool", _avg_pool, 1),
             ("lp_pool", _lp_pool, 1),
-            ("adaptive_avg_pool", _adaptive_mean, 1),
+            ("adaptive_avg_pool", adaptive_mean, 1),
             ("adaptive_max_pool", _adaptive_max, 1),
         )
     },
