@@ -74,7 +74,7 @@ def _mean_to_x(ct: Any, x: Any, *, output_size: Any) -> Any:
 
 
 def _mean_guard(i: int, predicate: Any, y: Any, args: Any, attrs: Attrs) -> Any:
-    return _mean_to_x(ops.astype(predicate, np.dtype(np.float32)), *args, **attrs)
+    return _mean_to_x(ops.astype(predicate, np.dtype(np.float32)), *args, **attrs) != 0
 
 
 def _back_to_ct(ct: Any, y: Any, *, shape: Any) -> Any:
@@ -82,7 +82,7 @@ def _back_to_ct(ct: Any, y: Any, *, shape: Any) -> Any:
 
 
 def _transpose_guard(i: int, predicate: Any, y: Any, args: Any, attrs: Attrs) -> Any:
-    return _back_to_ct(ops.astype(predicate, np.dtype(np.float32)), *args, **attrs)
+    return _back_to_ct(ops.astype(predicate, np.dtype(np.float32)), *args, **attrs) != 0
 
 
 @linear(

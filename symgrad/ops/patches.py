@@ -214,7 +214,13 @@ def sliding_window_view(x: Array, /, window_shape: Any, axis: Any = None) -> Any
     axes = normalize_axes(axis, x.ndim, where)
     if not axes:
         return x
-    attrs = _canonical(where, len(axes), window_shape, 1, 0, 1)
+    kernel = per_axis(where, "window_shape", window_shape, len(axes), 1)
+    for k, cells in zip(axes, kernel, strict=True):
+        size = x.shape[k]
+        if isinstance(size, int) and cells > size:
+            problem = f"the window is larger than axis {k}"
+            raise ShapeError(where, problem, expected=f"at most {size}", got=cells)
+    attrs = _canonical(where, len(axes), kernel, 1, 0, 1)
     rest = [k for k in range(x.ndim) if k not in axes]
     lead, sizes = tuple(x.shape[k] for k in rest), [x.shape[k] for k in axes]
     counts = _counts(where, sizes, **attrs)

@@ -120,7 +120,7 @@ def _to_ct(ct: Any, y: Any, *, shape: Any, **attrs: Any) -> Any:
 def _guard(i: int, predicate: Any, y: Any, args: Any, attrs: Attrs) -> Any:
     mode = REACH if attrs["mode"] == "cubic" else attrs["mode"]
     predicate = ops.astype(predicate, np.dtype(np.float32))
-    return (_to_x if "size" in attrs else _to_ct)(predicate, *args, **{**attrs, "mode": mode})
+    return (_to_x if "size" in attrs else _to_ct)(predicate, *args, **{**attrs, "mode": mode}) != 0
 
 
 @linear(
