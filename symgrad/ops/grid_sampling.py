@@ -225,7 +225,9 @@ def affine_grid(theta: Array, /, size: Any, *, align_corners: bool = False) -> A
     if axes < 1 or theta.ndim != 3 or theta.shape[1:] != (axes, axes + 1):
         expected = f"(N, {axes}, {axes + 1}) for the size {shape}"
         raise ShapeError(where, "shape of theta", expected=expected, got=theta.type)
-    n = require_equal(shape[0], theta.shape[0], where, "batch sizes of theta and size")
+    require_equal(shape[0], theta.shape[0], where, "batch sizes of theta and size")
+    take_constraints()  # `reshape` states it
+    n = shape[0]
     ones = (1,) * axes
     grid = ops.reshape(theta[:, :, axes], (n, *ones, axes))
     for axis, cells in enumerate(sizes):
