@@ -13,6 +13,7 @@ from symgrad.ir.op import ops
 from symgrad.ir.signature import canonical
 from symgrad.ops.families import Array, composite, require_kind
 from symgrad.ops.interpolation import count_of
+from symgrad.ops.movement import count
 from symgrad.ops.windows import require_spatial, spatial_axes
 from symgrad.types import (
     Size,
@@ -178,14 +179,9 @@ def grid_sample(
     dtype, (n, c, *sizes), places = promote(x.dtype, grid.dtype), x.shape, grid.shape[1:-1]
     if grid.dtype == float16:
         grid = ops.astype(grid, float32)
-    cells: Size = 1
-    for size in sizes:
-        cells = cells * size
-    flat = ops.reshape(x, (n, c, cells))
-    points: Size = 1
-    for size in places:
-        points = points * size
-    grid = ops.reshape(ops.where(ops.isnan(grid), -1, grid), (n, points, axes))
+    flat = ops.reshape(x, (n, c, count(tuple(sizes))))
+    grid = ops.where(ops.isnan(grid), -1, grid)
+    grid = ops.reshape(grid, (n, count(places), axes))
     along = [
         _taps(grid[..., axes - 1 - axis], size, mode, padding_mode, align_corners)
         for axis, size in enumerate(sizes)
