@@ -11,6 +11,7 @@ import numpy as np
 
 import symgrad as sg
 from benchmarks.measure import Row, interleaved
+from benchmarks.ops import op_overheads
 from symgrad.ir.walk import reachable
 
 
@@ -215,4 +216,5 @@ WORKLOADS = {
     "orders": repeated_derivatives,
     "import": import_time,
     "chain": chains,
+    "ops": op_overheads,
 }

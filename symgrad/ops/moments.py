@@ -42,7 +42,9 @@ def average(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
 def variance(x: Array, axis: tuple[int, ...], correction: float, keepdims: bool) -> Array:
     """The variance along axes, in the precision it is computed in."""
     number = number_of(x, axis)
-    total = np.add.reduce(np.square(distances(widened(x), axis)), axis=axis, keepdims=keepdims)
+    squares = distances(widened(x), axis)
+    squares = np.square(squares, out=squares if squares.ndim else None)
+    total = np.add.reduce(squares, axis=axis, keepdims=keepdims)
     return np.divide(total, number - correction if number > correction else 0)
 
 

@@ -24,6 +24,20 @@ def order_reversed(x: Array) -> Array:
     return np.negative(x) if x.dtype.kind in "fc" else np.invert(x)
 
 
+def equal_may_differ(x: Array) -> bool:
+    """Whether elements that compare equal may be told apart: only zeros of both signs can.
+
+    Where they cannot, a sort need not be stable, which is several times faster.
+    """
+    if x.dtype.kind not in "fc":
+        return False
+    if x.dtype.kind == "c" or not x.flags.c_contiguous or not x.size:
+        return True
+    # Of all bit patterns that of -0.0 is the smallest integer.
+    bits = x.view(f"i{x.dtype.itemsize}")
+    return bool(bits.min() == np.iinfo(bits.dtype).min)
+
+
 def _sort_axis(where: str, types: Sequence[TensorType], attrs: dict[str, Any]) -> dict[str, Any]:
     return {**attrs, "axis": normalize_axis(attrs["axis"], types[0].ndim, where)}
 
@@ -82,10 +96,10 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     >>> sg.sort(sg.asarray([2.0, 3.0, 1.0]), descending=True)
     Tensor([3., 2., 1.])
     """
-    kind = "stable" if stable else "quicksort"
-    if descending:
-        return order_reversed(np.sort(order_reversed(x), axis=axis, kind=kind))
-    return np.sort(x, axis=axis, kind=kind)
+    keys = order_reversed(x) if descending else x
+    kind = "stable" if stable and equal_may_differ(keys) else "quicksort"
+    result = np.sort(keys, axis=axis, kind=kind)
+    return order_reversed(result) if descending else result
 
 
 @nondifferentiable(
