@@ -144,9 +144,7 @@ def summary(what: str, figures: dict[str, float], unit: str, goal: float) -> lis
     median = figures[ordered[len(ordered) // 2]]
     within = [name for name in ordered if figures[name] <= goal]
     rows = [
-        Row(
-            f"{what}: median of {len(ordered)} ops", figures[ordered[len(ordered) // 2]], unit, goal
-        ),
+        Row(f"{what}: median of {len(ordered)} ops", median, unit, goal),
         Row(f"{what}: ops within {goal:g} {unit}", 100 * len(within) / len(ordered), "%"),
     ]
     return rows + [

@@ -21,7 +21,7 @@ _KINDS = {
 }
 
 
-def isdtype(dtype: Any, kind: Any, /) -> bool:
+def isdtype(dtype: Any, kind: Any) -> bool:
     """Whether ``dtype`` is of a kind.
 
     Args:

@@ -46,11 +46,12 @@ class NamespaceInfo:
         }
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DType]:
-        """The element types by name.
+        """The standard's element types by name; float16, which it does not know, is left out.
 
         Args:
             device: None or "cpu".
             kind: as for `isdtype`; None means all.
         """
         require_cpu("dtypes", device)
-        return {name: d for name, d in DTYPES.items() if kind is None or isdtype(d, kind)}
+        standard = {name: d for name, d in DTYPES.items() if name != "float16"}
+        return {name: d for name, d in standard.items() if kind is None or isdtype(d, kind)}

@@ -376,4 +376,6 @@ def count_nonzero(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> A
     >>> int(sg.count_nonzero(sg.asarray([0.0, 1.0, 2.0])))
     2
     """
+    if len(axis) == x.ndim and not keepdims:
+        return np.asarray(np.count_nonzero(x), np.int64)
     return np.add.reduce(x != 0, axis=axis, dtype=np.int64, keepdims=keepdims)
