@@ -19,7 +19,7 @@ FUNCTIONS = [sg.segment_sum, sg.segment_prod, sg.segment_mean, sg.segment_max, s
 
 
 @pytest.mark.parametrize(
-    ("function", "nothing"), zip(FUNCTIONS, [0.0, 1.0, 0.0, -INF, INF], strict=True)
+    ("function", "nothing"), list(zip(FUNCTIONS, [0.0, 1.0, 0.0, -INF, INF], strict=True))
 )
 def test_segments_without_slices(function: Any, nothing: float) -> None:
     x = np.array([2.0, 4.0, 8.0])
