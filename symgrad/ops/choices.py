@@ -11,6 +11,7 @@ from symgrad.errors import ArgumentError, ShapeError
 from symgrad.ir.op import ops
 from symgrad.ops.draws import random_bits, sizes_of
 from symgrad.ops.families import Array, composite, require_kind
+from symgrad.ops.movement import count
 from symgrad.ops.parameters import as_operand, counts_dtype, evenly, require_same, together
 from symgrad.ops.random import bernoulli, randint
 from symgrad.types import (
@@ -207,15 +208,8 @@ def choice(
     return ops.take(x, index, axis=axis) if n is None else index
 
 
-def _number_in(shape: tuple[Size, ...]) -> Size:
-    number: Size = 1
-    for size in shape:
-        number = number * size
-    return number
-
-
 def _require_enough(size: Size, shape: tuple[Size, ...], replace: bool) -> None:
-    drawn = _number_in(shape)
+    drawn = count(shape)
     enough = size if not replace else (drawn if size != 0 else 0)
     if isinstance(drawn, int) and isinstance(enough, int) and drawn > enough:
         raise ArgumentError(
@@ -257,4 +251,4 @@ def _order(key: Any, size: Size, shape: tuple[Size, ...], p: Any) -> Any:
         order = permutation(key, size)
     else:
         order = ops.argsort(ops.log(p) + standard_gumbel(key, (size,)), descending=True)
-    return ops.reshape(order[: _number_in(shape)], shape)
+    return ops.reshape(order[: count(shape)], shape)

@@ -13,6 +13,7 @@ import numpy as np
 from symgrad.errors import ArgumentError
 from symgrad.ir.op import ZERO, Attrs, ops
 from symgrad.ops.families import Array, linear, reduction, require_kind
+from symgrad.ops.movement import count
 from symgrad.ops.reduce import Axes, axes_in_one_form, kept, reduced_type, spread, spread_guard
 from symgrad.ops.scalar import astype, where
 from symgrad.types import DType, Shape, Size, TensorType, float16, float32
@@ -71,10 +72,7 @@ def _narrow(x: Any, dtype: DType) -> Any:
 
 
 def _count(shape: Shape, axes: Axes) -> Size:
-    number: Size = 1
-    for axis in axes:
-        number = number * shape[axis]
-    return number
+    return count(tuple(shape[axis] for axis in axes))
 
 
 def _freedom(x: Any, axes: Axes, correction: float) -> Any:

@@ -21,6 +21,7 @@ from symgrad.ir.op import ops
 from symgrad.ir.symbol import Symbol
 from symgrad.ops.families import Array, composite, linear, require_kind
 from symgrad.ops.interpolation import as_floating, blend, count_of
+from symgrad.ops.movement import count
 from symgrad.ops.reduce import kept_shape
 from symgrad.ops.take import chosen_along
 from symgrad.types import Size, TensorType, float64, int64, is_complex, normalize_axes
@@ -148,9 +149,7 @@ def _method(where: str, method: Any) -> Callable[[Any, Any], Position]:
 def _in_lines(x: Any, axes: tuple[int, ...]) -> tuple[Any, Size]:
     """The axes as one, behind all others, and its size."""
     others = [k for k in range(x.ndim) if k not in axes]
-    size: Size = 1
-    for axis in axes:
-        size = size * x.shape[axis]
+    size = count(tuple(x.shape[axis] for axis in axes))
     moved = ops.permute_dims(x, (*others, *axes))
     return ops.reshape(moved, (*(x.shape[k] for k in others), size)), size
 

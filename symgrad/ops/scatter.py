@@ -16,6 +16,7 @@ from symgrad.ops.gather import Layout, gather_at, require_integers, scatter_add_
 from symgrad.ops.grouping import occurrences, slots
 from symgrad.ops.indexing import in_type_of
 from symgrad.ops.interpolation import count_of
+from symgrad.ops.movement import count
 from symgrad.ops.segments import (
     segment_max,
     segment_mean,
@@ -23,7 +24,7 @@ from symgrad.ops.segments import (
     segment_prod,
     segment_sum,
 )
-from symgrad.types import Size, normalize_axis, require_equal
+from symgrad.types import normalize_axis, require_equal
 
 
 def _prepared(where: str, x: Any, indices: Any, axis: Any) -> tuple[Any, Any, int]:
@@ -182,7 +183,7 @@ def scatter_reduce(
         known = ", ".join(_REDUCTIONS)
         raise ArgumentError("scatter_reduce", "reduction", expected=known, got=repr(reduction))
     values = ops.reshape(_written("scatter_reduce", x, indices, values), (-1,))
-    size = _number_of(x.shape)
+    size = count(x.shape)
     own = ops.arange(size)
     cells = ops.reshape(own, x.shape)
     cells = gather_at([cells, *_positions(indices, place)], layout=_layout(x.ndim))
@@ -195,10 +196,3 @@ def scatter_reduce(
     combined = _REDUCTIONS[reduction](together, ops.concat([own, cells]), size)
     combined = ops.reshape(combined, x.shape)
     return combined if combined.dtype == x.dtype else in_type_of("scatter_reduce", x, combined)
-
-
-def _number_of(shape: tuple[Size, ...]) -> Size:
-    size: Size = 1
-    for n in shape:
-        size = size * n
-    return size

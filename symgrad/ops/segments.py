@@ -26,6 +26,7 @@ from symgrad.ops.grouping import (
     slots,
 )
 from symgrad.ops.interpolation import count_of
+from symgrad.ops.movement import count
 from symgrad.ops.running import summed_dtype
 from symgrad.types import (
     Size,
@@ -124,10 +125,7 @@ def _rows(
 
 
 def _flat(shape: Sequence[Size]) -> tuple[Size]:
-    size: Size = 1
-    for n in shape:
-        size = size * n
-    return (size,)
+    return (count(tuple(shape)),)
 
 
 def _widened(where: str, data: Any) -> Any:
