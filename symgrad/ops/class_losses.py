@@ -15,8 +15,8 @@ from symgrad.ops.loss_reduction import (
     reduced,
     require_reduction,
     require_shape,
-    wide,
 )
+from symgrad.ops.moments import wide
 from symgrad.ops.scalar import astype, maximum, where
 from symgrad.ops.softmax import log_softmax
 from symgrad.types import is_integer

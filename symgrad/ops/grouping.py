@@ -11,8 +11,9 @@ from symgrad.errors import ArgumentError, TraceError
 from symgrad.ir.op import ZERO, Attrs, no_derivative, ops
 from symgrad.ir.symbol import Symbol
 from symgrad.ops.families import Array, nondifferentiable, opaque, reduction, require_kind
+from symgrad.ops.moments import wide
 from symgrad.ops.running import along_axis, delayed
-from symgrad.types import Dim, Size, TensorType, float16, float32, promote, require_equal
+from symgrad.types import Dim, Size, TensorType, float16, promote, require_equal
 
 # --- numbers of groups ----------------------------------------------------------------------------
 
@@ -207,7 +208,6 @@ def grouped_prod(x: Array, ids: Array, /, *, count: Any) -> Array:
 
 def grouped_sum(x: Any, ids: Any, count: Size) -> Any:
     """The sum of the slices of each group; of none: 0."""
-    wide = ops.astype(x, float32) if x.dtype == float16 else x
     layout = ("index", *((0, size, 1) for size in x.shape[1:]))
-    total = ops.scatter_add_at([wide, ids], shape=(count, *x.shape[1:]), layout=layout)
+    total = ops.scatter_add_at([wide(x), ids], shape=(count, *x.shape[1:]), layout=layout)
     return ops.astype(total, float16) if x.dtype == float16 else total

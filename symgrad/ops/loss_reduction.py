@@ -9,7 +9,7 @@ from symgrad.ir.op import ops
 from symgrad.ops.declaring import require_kind
 from symgrad.ops.moments import mean
 from symgrad.ops.scalar import astype
-from symgrad.types import Shape, default_float, float16, float32, is_inexact, promote
+from symgrad.types import Shape, default_float, is_inexact, promote
 
 
 def require_reduction(name: str, reduction: str, *more: str) -> None:
@@ -56,11 +56,6 @@ def reduced(loss: Any, reduction: str, weight: Any = None) -> Any:
     if reduction == "mean":
         return mean(loss)
     return ops.sum(loss) if reduction == "sum" else loss
-
-
-def wide(x: Any) -> Any:
-    """Half precision as single."""
-    return astype(x, float32) if x.dtype == float16 else x
 
 
 def as_floats(name: str, argument: str, x: Any) -> Any:

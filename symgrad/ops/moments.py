@@ -63,7 +63,8 @@ def distances(x: Array, axis: tuple[int, ...]) -> Array:
 # --- for the rules --------------------------------------------------------------------------------
 
 
-def _wide(x: Any) -> Any:
+def wide(x: Any) -> Any:
+    """Half precision as single; anything else as it is."""
     return astype(x, float32) if x.dtype == float16 else x
 
 
@@ -82,11 +83,11 @@ def _freedom(x: Any, axes: Axes, correction: float) -> Any:
         return number - correction if number > correction else 0
     if isinstance(correction, int):
         return number - correction
-    return ops.size(dim=number, dtype=_wide(x).dtype) - correction
+    return ops.size(dim=number, dtype=wide(x).dtype) - correction
 
 
 def _deviation(x: Any, axes: Axes) -> Any:
-    return centred(_wide(x), axis=axes)
+    return centred(wide(x), axis=axes)
 
 
 def any_guard(i: int, predicate: Any, y: Any, args: Any, attrs: Attrs) -> Any:
@@ -104,7 +105,7 @@ def _mean_type(x: TensorType, *, axis: Axes, keepdims: bool) -> TensorType:
 
 
 def _mean_transpose(ct: Any, x: Any, *, axis: Axes, keepdims: bool) -> Any:
-    shared = _wide(ct) / _count(x.shape, axis)
+    shared = wide(ct) / _count(x.shape, axis)
     return spread(_narrow(shared, ct.dtype), x.shape, axis)
 
 
@@ -178,7 +179,7 @@ def _spread_type(name: str) -> Any:
 
 
 def _var_vjp(ct: Any, y: Any, x: Any, *, axis: Axes, correction: float, keepdims: bool) -> Any:
-    slope = 2 * kept(_wide(ct), x.shape, axis) / _freedom(x, axis, correction)
+    slope = 2 * kept(wide(ct), x.shape, axis) / _freedom(x, axis, correction)
     return slope * _deviation(x, axis)
 
 
@@ -219,11 +220,11 @@ def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: boo
 
 def _std_slope(y: Any, x: Any, axis: Axes, correction: float) -> Any:
     """1 / (freedom * y), and 0 where all elements are equal: the least subgradient."""
-    return where(y == 0, 0, 1 / (_wide(y) * _freedom(x, axis, correction)))
+    return where(y == 0, 0, 1 / (wide(y) * _freedom(x, axis, correction)))
 
 
 def _std_vjp(ct: Any, y: Any, x: Any, *, axis: Axes, correction: float, keepdims: bool) -> Any:
-    slope = _wide(ct) * _std_slope(y, x, axis, correction)
+    slope = wide(ct) * _std_slope(y, x, axis, correction)
     return kept(slope, x.shape, axis) * _deviation(x, axis)
 
 

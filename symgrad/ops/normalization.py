@@ -13,8 +13,8 @@ import numpy as np
 from symgrad.errors import ArgumentError, ShapeError
 from symgrad.ir.op import ZERO, Attrs, ops
 from symgrad.ops.families import Array, composite, opaque, require_kind
-from symgrad.ops.loss_reduction import as_floats, require_number, require_shape, wide
-from symgrad.ops.moments import any_guard, centred, distances, widened
+from symgrad.ops.loss_reduction import as_floats, require_number, require_shape
+from symgrad.ops.moments import any_guard, centred, distances, wide, widened
 from symgrad.ops.scalar import astype, square
 from symgrad.types import DType, Shape, TensorType, normalize_axes, normalize_axis, promote
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from symgrad.ir.op import ZERO, Attrs, ops
 from symgrad.ops.families import Array, linear, opaque, reduction, require_kind
-from symgrad.ops.moments import any_guard, widened
+from symgrad.ops.moments import any_guard, wide, widened
 from symgrad.ops.reduce import (
     Axes,
     axes_in_one_form,
@@ -23,9 +23,9 @@ from symgrad.ops.reduce import (
     reduced_type,
     spread_guard,
 )
-from symgrad.ops.scalar import astype, exp, expm1
+from symgrad.ops.scalar import exp, expm1
 from symgrad.ops.slicing import fits
-from symgrad.types import TensorType, float16, float32, normalize_axis
+from symgrad.types import TensorType, float16, normalize_axis
 
 # --- for the kernels ------------------------------------------------------------------------------
 
@@ -120,10 +120,6 @@ def _centred(t: Any, p: Any, axes: Axes) -> Any:
         return t
     differences = t - at_peak(t, p, axis=axes)
     return differences - ops.sum(differences * p, axis=axes, keepdims=True)
-
-
-def _wide(x: Any) -> Any:
-    return astype(x, float32) if x.dtype == float16 else x
 
 
 # --- logsumexp ------------------------------------------------------------------------------------
@@ -265,8 +261,8 @@ def softmax(x: Array, /, axis: int = -1) -> Array:
 
 def _log_softmax_vjp(ct: Any, y: Any, x: Any, *, axis: int) -> Any:
     # ct - p * sum(ct), arranged so that 1 - p is never a difference of numbers close to 1.
-    ct = _wide(ct)
-    logs = log_softmax(_wide(x), axis=axis) if x.dtype == float16 else y
+    ct = wide(ct)
+    logs = log_softmax(wide(x), axis=axis) if x.dtype == float16 else y
     total = ops.sum(ct, axis=axis, keepdims=True)
     return exp(logs) * (ct - total) - ct * expm1(logs)
 
@@ -275,8 +271,8 @@ def _log_softmax_jvp(tangents: Any, y: Any, args: Any, attrs: Attrs) -> Any:
     if tangents[0] is ZERO:
         return ZERO
     (x,), axis = args, attrs["axis"]
-    logs = log_softmax(_wide(x), axis=axis) if x.dtype == float16 else y
-    return _centred(_wide(tangents[0]), exp(logs), (axis,))
+    logs = log_softmax(wide(x), axis=axis) if x.dtype == float16 else y
+    return _centred(wide(tangents[0]), exp(logs), (axis,))
 
 
 @opaque(
