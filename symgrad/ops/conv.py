@@ -24,10 +24,10 @@ from symgrad.ops.windows import (
     extents,
     overlaid,
     padded,
-    padding_pairs,
     per_axis,
     spatial_axes,
-    window_count,
+    window_attrs,
+    window_counts,
     windows,
     working_dtype,
 )
@@ -41,10 +41,8 @@ def _canonical(where: str, types: list[TensorType], kernel: Any, attrs: Attrs) -
     axes = spatial_axes(where, types[0])
     if type(attrs["groups"]) is not int or attrs["groups"] < 1:
         raise ShapeError(where, "groups must be at least 1", got=repr(attrs["groups"]))
-    stride = per_axis(where, "stride", attrs["stride"], axes, 1)
-    dilation = per_axis(where, "dilation", attrs["dilation"], axes, 1)
-    padding = padding_pairs(where, attrs["padding"], kernel, stride, dilation)
-    return {**attrs, "stride": stride, "padding": padding, "dilation": dilation}
+    stride, padding, dilation = attrs["stride"], attrs["padding"], attrs["dilation"]
+    return {**attrs, **window_attrs(where, axes, kernel, stride, padding, dilation)}
 
 
 def _kernel_sizes(where: str, x: TensorType, w: TensorType) -> tuple[Size, ...]:
@@ -107,8 +105,7 @@ def _numeric(where: str, **kinds: TensorType) -> np.dtype[Any]:
 
 
 def _window_counts(where: str, sizes: Any, kernel: Any, attrs: Attrs) -> tuple[Size, ...]:
-    columns = zip(sizes, kernel, attrs["padding"], attrs["stride"], attrs["dilation"], strict=True)
-    return tuple(window_count(where, axis, *column) for axis, column in enumerate(columns))
+    return window_counts(where, sizes, kernel, attrs["stride"], attrs["padding"], attrs["dilation"])
 
 
 def _conv_type(x: TensorType, w: TensorType, **attrs: Any) -> TensorType:

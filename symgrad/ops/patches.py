@@ -17,15 +17,15 @@ from symgrad.ops.windows import (
     covered,
     overlaid,
     padded,
-    padding_pairs,
     per_axis,
     sizes_per_axis,
     spatial_axes,
-    window_count,
+    window_attrs,
+    window_counts,
     windows,
     working_dtype,
 )
-from symgrad.types import Size, TensorType, normalize_axes, require_equal, take_constraints
+from symgrad.types import TensorType, normalize_axes, require_equal, take_constraints
 
 
 def _canonical(
@@ -33,30 +33,19 @@ def _canonical(
 ) -> Attrs:
     """The attributes in one form each."""
     kernel = per_axis(where, "kernel", kernel, axes, 1)
-    stride = per_axis(where, "stride", stride, axes, 1)
-    dilation = per_axis(where, "dilation", dilation, axes, 1)
-    padding = padding_pairs(where, padding, kernel, stride, dilation)
-    return {"kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation}
-
-
-def _counts(
-    where: str, sizes: Any, kernel: Any, stride: Any, padding: Any, dilation: Any
-) -> tuple[Size, ...]:
-    """How many places the window has on each axis."""
-    columns = zip(sizes, kernel, padding, stride, dilation, strict=True)
-    return tuple(window_count(where, axis, *column) for axis, column in enumerate(columns))
+    return {"kernel": kernel, **window_attrs(where, axes, kernel, stride, padding, dilation)}
 
 
 # --- the two ops ----------------------------------------------------------------------------------
 
 
 def _cells_type(x: TensorType, **attrs: Any) -> TensorType:
-    counts = _counts("window_cells", x.shape[2:], **attrs)
+    counts = window_counts("window_cells", x.shape[2:], **attrs)
     return TensorType((*x.shape[:2], *attrs["kernel"], *counts), x.dtype)
 
 
 def _sum_type(cells: TensorType, *, shape: Any, **attrs: Any) -> TensorType:
-    counts = _counts("window_sum", shape, **attrs)
+    counts = window_counts("window_sum", shape, **attrs)
     wanted = (*attrs["kernel"], *counts)
     for axis, (a, b) in enumerate(zip(wanted, cells.shape[2:], strict=True)):
         require_equal(a, b, "window_sum", f"cells and places of windows, axis {axis + 2}")
@@ -138,7 +127,7 @@ def unfold(
     x = ops.asarray(x)
     axes = spatial_axes("unfold", x.type)
     attrs = _canonical("unfold", axes, kernel, stride, padding, dilation)
-    counts = _counts("unfold", x.shape[2:], **attrs)
+    counts = window_counts("unfold", x.shape[2:], **attrs)
     cells = window_cells(x, **attrs)
     n, c = x.shape[:2]
     return ops.reshape(cells, (n, c * count(attrs["kernel"]), count(counts)))
@@ -181,7 +170,7 @@ def fold(
         )
     shape = sizes_per_axis("fold", "output_size", given, (0,) * len(given))
     attrs = _canonical("fold", len(shape), kernel, stride, padding, dilation)
-    counts = _counts("fold", shape, **attrs)
+    counts = window_counts("fold", shape, **attrs)
     (n, rows, places), cells = x.shape, count(attrs["kernel"])
     if isinstance(rows, int) and rows % cells:
         raise ShapeError(
@@ -223,7 +212,7 @@ def sliding_window_view(x: Array, /, window_shape: Any, axis: Any = None) -> Any
     attrs = _canonical(where, len(axes), kernel, 1, 0, 1)
     rest = [k for k in range(x.ndim) if k not in axes]
     lead, sizes = tuple(x.shape[k] for k in rest), [x.shape[k] for k in axes]
-    counts = _counts(where, sizes, **attrs)
+    counts = window_counts(where, sizes, **attrs)
     x = ops.reshape(ops.permute_dims(x, (*rest, *axes)), (1, count(lead), *sizes))
     x = ops.reshape(window_cells(x, **attrs), (*lead, *attrs["kernel"], *counts))
     first, places = len(rest), len(rest) + len(axes)

@@ -17,11 +17,11 @@ from symgrad.ir.op import ZERO, Attrs, Op, ops
 from symgrad.ops.families import Array, composite, linear, nondifferentiable, require_kind
 from symgrad.ops.windows import (
     covered,
-    padding_pairs,
     per_axis,
     sizes_per_axis,
     spatial_axes,
     starts,
+    window_attrs,
 )
 from symgrad.types import Size, TensorType, require_equal, take_constraints
 
@@ -166,11 +166,10 @@ def _unpooled_sizes(
     where = "max_unpool"
     axes = spatial_axes(where, x)
     kernel = per_axis(where, "kernel", kernel, axes, 1)
-    stride = per_axis(where, "stride", kernel if stride is None else stride, axes, 1)
-    pads = padding_pairs(where, padding, kernel, stride, (1,) * axes)
+    moving = window_attrs(where, axes, kernel, kernel if stride is None else stride, padding, 1)
     if output_size is not None:
         return sizes_per_axis(where, "output_size", output_size, x.shape[2:])
-    columns = zip(x.shape[2:], kernel, stride, pads, strict=True)
+    columns = zip(x.shape[2:], kernel, moving["stride"], moving["padding"], strict=True)
     sizes = tuple(covered(n, k, s, 1) - before - after for n, k, s, (before, after) in columns)
     if any(isinstance(size, int) and size < 0 for size in sizes):
         raise ShapeError(where, "padding takes away more than there is", got=padding)

@@ -140,13 +140,22 @@ def _padding_pair(where: str, entry: Any) -> Pair:
     return sizes[0], sizes[1]
 
 
+def window_attrs(
+    where: str, axes: int, kernel: tuple[Size, ...], stride: Any, padding: Any, dilation: Any
+) -> Attrs:
+    """How a kernel moves over an image: stride, padding and dilation in one form each."""
+    stride = per_axis(where, "stride", stride, axes, 1)
+    dilation = per_axis(where, "dilation", dilation, axes, 1)
+    padding = padding_pairs(where, padding, kernel, stride, dilation)
+    return {"stride": stride, "padding": padding, "dilation": dilation}
+
+
 def pooling_attrs(where: str, axes: int, attrs: Attrs) -> Attrs:
     """Kernel, stride, padding and dilation in one form each."""
     kernel = per_axis(where, "kernel", attrs["kernel"], axes, 1)
     given = kernel if attrs["stride"] is None else attrs["stride"]
-    stride = per_axis(where, "stride", given, axes, 1)
-    dilation = per_axis(where, "dilation", attrs.get("dilation", 1), axes, 1)
-    padding = padding_pairs(where, attrs["padding"], kernel, stride, dilation)
+    moving = window_attrs(where, axes, kernel, given, attrs["padding"], attrs.get("dilation", 1))
+    padding, dilation = moving["padding"], moving["dilation"]
     for axis, pair in enumerate(padding):
         half = (dilation[axis] * (kernel[axis] - 1) + 1) // 2
         if any(isinstance(amount, int) and not 0 <= amount <= half for amount in pair):
@@ -156,7 +165,7 @@ def pooling_attrs(where: str, axes: int, attrs: Attrs) -> Attrs:
                 expected=f"0 to {half}, half the kernel",
                 got=pair,
             )
-    canonical = {"kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation}
+    canonical = {"kernel": kernel, **moving}
     return {name: canonical.get(name, value) for name, value in attrs.items()}
 
 
@@ -177,6 +186,14 @@ def window_count(
             got=f"{kernel} (with dilation {dilation}: {extent})" if dilation > 1 else kernel,
         )
     return room // stride + 1
+
+
+def window_counts(
+    where: str, sizes: Any, kernel: Any, stride: Any, padding: Any, dilation: Any
+) -> tuple[Size, ...]:
+    """The same for every spatial axis."""
+    columns = zip(sizes, kernel, padding, stride, dilation, strict=True)
+    return tuple(window_count(where, axis, *column) for axis, column in enumerate(columns))
 
 
 def covered(points: Size, kernel: Size, stride: int, dilation: int) -> Size:
