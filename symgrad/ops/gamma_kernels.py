@@ -18,12 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.ops.zeta_kernels import BERNOULLI
+
 Array = Any
 
 # --- derivatives of the logarithm of the gamma function -------------------------------------------
 
-BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
-SHIFT = 20
+SHIFT, ORDERS = 20, 8
+"""From where on the asymptotic series are used, and so many of their terms."""
 
 
 def digamma_derivative_values(a: Array, order: int) -> Array:
@@ -39,7 +41,7 @@ def digamma_derivative_values(a: Array, order: int) -> Array:
     z = np.where(near, a + SHIFT, a)
     inverse = 1 / z
     tail = np.zeros_like(z)
-    for k in range(len(BERNOULLI), 0, -1):
+    for k in range(ORDERS, 0, -1):
         weight = math.factorial(2 * k + order - 1) / math.factorial(2 * k)
         tail = (tail + BERNOULLI[k - 1] * weight) * inverse**2
     if order == 0:
@@ -56,7 +58,7 @@ def log_above_digamma(a: Array) -> Array:
     """``log(a) - digamma(a)``, without cancellation for large ``a``: NIST DLMF 5.11.2."""
     far = np.maximum(a, SHIFT)
     tail = np.zeros_like(far)
-    for k in range(len(BERNOULLI), 0, -1):
+    for k in range(ORDERS, 0, -1):
         tail = (tail + BERNOULLI[k - 1] / (2 * k)) / far**2
     return np.where(a < SHIFT, np.log(a) - digamma_derivative_values(a, 0), 0.5 / far + tail)
 

@@ -18,10 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.ops.gamma_kernels import DEPTH, NODES, WEIGHTS
+from symgrad.ops.zeta_kernels import BERNOULLI
+
 Array = Any
 
-BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
-LARGE = 10.0
+LARGE, TERMS = 10.0, 7
+"""From where on Stirling's series is used, and so many of its terms."""
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 
 
@@ -44,7 +47,7 @@ def log_excess(e: Array, ratio: Array) -> Array:
 def stirling_series(z: Array) -> Array:
     """What Stirling's formula lacks of the logarithm of gamma for large z: NIST DLMF 5.11.1."""
     total = np.zeros_like(z)
-    for k in range(len(BERNOULLI), 0, -1):
+    for k in range(TERMS, 0, -1):
         total = total / (z * z) + BERNOULLI[k - 1] / (2 * k * (2 * k - 1))
     return total / z
 
@@ -90,12 +93,8 @@ def beta_density_values(a: Array, b: Array, x: Array, gammaln: Any, *, of_odds: 
 
 # --- how shares of the beta distribution move -----------------------------------------------------
 
-NODES, WEIGHTS = (tuple(part.tolist()) for part in np.polynomial.legendre.leggauss(32))
 PANELS = (2.0, 6.0, 14.0, 30.0, 62.0)
 """Ends of the panels of the integration, as far as it goes; the last panel is the rest."""
-
-DEPTH = 40.0
-"""Where the integrand is below ``exp(-DEPTH)``, it is left out."""
 
 
 def decline(x: Array, y: Array, step: Array) -> Array:

@@ -15,10 +15,11 @@ from symgrad.errors import ArgumentError
 from symgrad.ir.op import ops
 from symgrad.ops.blocks import replaced
 from symgrad.ops.families import Array, composite, elementwise
+from symgrad.ops.incomplete_kernels import stirling_series
 from symgrad.ops.normal import erfcx
 from symgrad.ops.scalar import exp, square, where
 from symgrad.ops.zeta import polygamma_difference, polygamma_of
-from symgrad.ops.zeta_kernels import hurwitz_values
+from symgrad.ops.zeta_kernels import BERNOULLI
 
 _ROOT_PI = math.sqrt(math.pi)
 _ROOT_TWO_PI = math.sqrt(2 * math.pi)
@@ -80,15 +81,18 @@ TINY = 1e-300
 """Below, gamma(x) is 1/x to the last bit."""
 
 
-EULER = 0.57721566490153286061
 AT_TWO = (
-    1 - EULER,
-    *(
-        (-1) ** k * hurwitz_values(np.array(float(k)), np.array(2.0), 0).item() / k
-        for k in range(2, 27)
-    ),
-)
-"""The Taylor coefficients of the logarithm of gamma at 2, from the linear one on."""
+    0.42278433509846713, 0.32246703342411326, -0.0673523010531981, 0.02058080842778455,
+    -0.007385551028673986, 0.0028905103307415234, -0.001192753911703261, 0.0005096695247430425,
+    -0.0002231547584535794, 9.945751278180853e-05, -4.492623673813314e-05,
+    2.0507212775670688e-05, -9.439488275268395e-06, 4.374866789907487e-06,
+    -2.039215753801366e-06, 9.55141213040742e-07, -4.492469198764566e-07,
+    2.1207184805554667e-07, -1.00432248239681e-07, 4.76981016936398e-08,
+    -2.2711094608943164e-08, 1.0838659214896955e-08, -5.183475041970047e-09,
+    2.4836745438024785e-09, -1.1921401405860912e-09, 5.731367241678862e-10,
+)  # fmt: skip
+"""The Taylor coefficients of the logarithm of gamma at 2, from the linear one on: one less Euler's
+constant, then ``(-1)**k * (zeta(k) - 1) / k``. Numbers, since an import should not compute them."""
 
 
 def log_gamma_near_zeros(x: Array) -> Array:
@@ -175,16 +179,14 @@ def multigammaln(x: Array, /, d: int) -> Any:
 
 # --- the beta function ----------------------------------------------------------------------------
 
-BERNOULLI = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12)
-"""B(2k) / (2k) for k = 1, 2, …: DLMF 5.11.2."""
-
-SHIFT = 12
+SHIFT, TERMS = 12, 7
 
 
 def digamma_falls(a: Array, b: Array, digamma: Any) -> Array:
     """``digamma(a) - digamma(a + b)`` of positive numbers, without cancellation.
 
-    Up to `SHIFT` the recurrence, term by term; from there the difference of the asymptotic series.
+    Up to `SHIFT` the recurrence, term by term; from there the difference of the asymptotic series,
+    DLMF 5.11.2.
     """
     regular = (a > 0) & (b > 0) & np.isfinite(a) & np.isfinite(b)
     given = a, b
@@ -196,8 +198,8 @@ def digamma_falls(a: Array, b: Array, digamma: Any) -> Array:
     rise = np.log1p(b / a)
     total -= rise
     total -= 0.5 * (b / a) / (a + b)
-    for k, coefficient in enumerate(BERNOULLI, 1):
-        total += coefficient * np.expm1(-2 * k * rise) * a ** (-2.0 * k)
+    for k in range(1, TERMS + 1):
+        total += BERNOULLI[k - 1] / (2 * k) * np.expm1(-2 * k * rise) * a ** (-2.0 * k)
     return np.where(regular, total, digamma(given[0]) - digamma(given[0] + given[1]))
 
 
@@ -220,30 +222,25 @@ def digamma_difference(a: Array, b: Array, /) -> Array:
     return in_double(lambda a, b: digamma_falls(a, b, scipy.special.digamma), a, b)
 
 
-def stirling_rest(x: Array) -> Array:
-    """What Stirling's formula lacks of the logarithm of gamma, for x from 10 on: DLMF 5.11.1."""
-    inverse = 1 / np.square(x)
-    total = np.zeros_like(x)
-    for k in range(len(BERNOULLI), 0, -1):
-        total = total * inverse + BERNOULLI[k - 1] / (2 * k - 1)
-    return total / x
-
-
 def rest_of_ratio(p: Array, q: Array) -> Array:
     """The logarithm of ``gamma(q) / gamma(p + q) * (p + q)**p``, for q from 10 on."""
     share = np.log1p(-p / (p + q))
-    return stirling_rest(q) - stirling_rest(q + p) + (p + (q - 0.5) * share)
+    return stirling_series(q) - stirling_series(q + p) + (p + (q - 0.5) * share)
+
+
+def betaln_of_both_large(p: Array, q: Array) -> Array:
+    """`betaln` where both numbers are at least 10, as a sum without cancellation."""
+    large_p, large_q = np.maximum(p, 10), np.maximum(q, 10)
+    rest = stirling_series(large_p) + stirling_series(large_q) - stirling_series(large_p + large_q)
+    share = np.log1p(-p / (p + q))
+    return rest + (0.5 * np.log(2 * np.pi / q) + (p - 0.5) * np.log(p / (p + q)) + q * share)
 
 
 def betaln_of_large(a: Array, b: Array, gammaln: Any) -> Array:
     """`betaln` where one number is at least 10, as sums without cancellation."""
     p, q = np.minimum(a, b), np.maximum(a, b)
-    large_p, large_q = np.maximum(p, 10), np.maximum(q, 10)
-    share = np.log1p(-p / (p + q))
-    both = stirling_rest(large_p) + stirling_rest(large_q) - stirling_rest(large_p + large_q)
-    both += 0.5 * np.log(2 * np.pi / q) + (p - 0.5) * np.log(p / (p + q)) + q * share
-    one = log_gamma(p, gammaln) + rest_of_ratio(p, large_q) - p * np.log(p + q)
-    return np.where(p >= 10, both, one)
+    one = log_gamma(p, gammaln) + rest_of_ratio(p, np.maximum(q, 10)) - p * np.log(p + q)
+    return np.where(p >= 10, betaln_of_both_large(p, q), one)
 
 
 def beta_of_large(a: Array, b: Array, gamma: Any) -> Array:
@@ -251,7 +248,7 @@ def beta_of_large(a: Array, b: Array, gamma: Any) -> Array:
     p, q = np.minimum(a, b), np.maximum(a, b)
     large_q = np.maximum(q, 10)
     one = gamma(p) * (p + q) ** -p * np.exp(rest_of_ratio(p, large_q))
-    return np.where(p >= 10, np.exp(betaln_of_large(a, b, gamma)), one)
+    return np.where(p >= 10, np.exp(betaln_of_both_large(p, q)), one)
 
 
 def betaln_values(a: Array, b: Array, betaln: Any, gammaln: Any) -> Array:
