@@ -9,7 +9,14 @@ import numpy as np
 
 from symgrad.ir.op import ZERO, ops
 from symgrad.ops.families import Array, composite, multi, opaque, unpack
-from symgrad.ops.matrices import adjoint, column, require_square, square_type, transposed
+from symgrad.ops.matrices import (
+    INVERSE_RULES,
+    adjoint,
+    column,
+    require_square,
+    square_type,
+    transposed,
+)
 from symgrad.types import (
     TensorType,
     TupleType,
@@ -184,19 +191,9 @@ def cofactor_slope(x: Array, t: Array, /) -> Array:
 # --- logarithms of determinants -------------------------------------------------------------------
 
 
-def _inverse_vjp(ct: Any, y: Any, x: Any) -> Any:
-    back = transposed(y)
-    return -(back @ ct @ back)
-
-
-def _inverse_jvp(tangents: Sequence[Any], y: Any, args: Any, attrs: Any) -> Any:
-    return ZERO if tangents[0] is ZERO else -(y @ tangents[0] @ y)
-
-
 @opaque(
     type=square_type("inv"),
-    vjp=(_inverse_vjp,),
-    jvp=_inverse_jvp,
+    **INVERSE_RULES,
     integers="float",
     namespace=None,
 )

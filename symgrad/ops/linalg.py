@@ -30,6 +30,7 @@ from symgrad.ops import (
 )
 from symgrad.ops.families import Array, composite, linear, opaque
 from symgrad.ops.matrices import (
+    INVERSE_RULES,
     adjoint,
     column,
     divided_right,
@@ -175,19 +176,9 @@ def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Any:
 # --- equations ------------------------------------------------------------------------------------
 
 
-def _inv_vjp(ct: Any, y: Any, x: Any) -> Any:
-    back = transposed(y)
-    return -(back @ ct @ back)
-
-
-def _inv_jvp(tangents: Sequence[Any], y: Any, args: Any, attrs: Any) -> Any:
-    return ZERO if tangents[0] is ZERO else -(y @ tangents[0] @ y)
-
-
 @opaque(
     type=square_type("inv"),
-    vjp=(_inv_vjp,),
-    jvp=_inv_jvp,
+    **INVERSE_RULES,
     integers="float",
     warns=False,
     namespace="linalg",

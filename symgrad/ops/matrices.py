@@ -5,6 +5,7 @@ All of them work on the last two axes; the axes before are a batch.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,19 @@ def transposed(x: Any) -> Any:
     """The last two axes exchanged."""
     axes = range(x.ndim - 2)
     return ops.permute_dims(x, (*axes, x.ndim - 1, x.ndim - 2))
+
+
+def _inverse_vjp(ct: Any, y: Any, x: Any) -> Any:
+    back = transposed(y)
+    return -(back @ ct @ back)
+
+
+def _inverse_jvp(tangents: Sequence[Any], y: Any, args: Any, attrs: Any) -> Any:
+    return ZERO if tangents[0] is ZERO else -(y @ tangents[0] @ y)
+
+
+INVERSE_RULES: dict[str, Any] = {"vjp": (_inverse_vjp,), "jvp": _inverse_jvp}
+"""The rules of an op that inverts matrices, for its declaration."""
 
 
 def adjoint(x: Any) -> Any:
