@@ -121,6 +121,7 @@ __all__ = [
     "is_made_up",
     "is_nonnegative",
     "isdtype",
+    "items_of",
     "max_size",
     "min_size",
     "normalize_axes",
@@ -263,6 +264,15 @@ class TupleType:
         return f"({', '.join(map(str, self.items))})"
 
     __repr__ = __str__
+
+
+def items_of(kind: TensorType | TupleType) -> tuple[TensorType, ...]:
+    """The types of all outputs.
+
+    >>> items_of(TensorType((3,), "float64"))
+    (f64[3],)
+    """
+    return kind.items if isinstance(kind, TupleType) else (kind,)
 
 
 # --------------------------------------------------------------------------- parsing

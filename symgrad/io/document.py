@@ -24,8 +24,8 @@ from symgrad.ir.literals import (
     write_literal,
 )
 from symgrad.ir.op import Attrs
-from symgrad.ir.records import Assembler, Kind, Record, items_of, names_of
-from symgrad.types import Dim, Size, TensorType, TupleType, fresh_dim
+from symgrad.ir.records import Assembler, Kind, Record, names_of
+from symgrad.types import Dim, Size, TensorType, TupleType, fresh_dim, items_of
 
 FORMAT = "symgrad graph"
 VERSION = 1

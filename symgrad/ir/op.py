@@ -193,7 +193,6 @@ class Composite:
         self.name = self.__name__ = self.__qualname__ = name or body.__name__
         self.__doc__ = body.__doc__
         self.signature = Signature(body)
-        self.called = self.signature.called
 
     family = "composite"
 
@@ -217,12 +216,11 @@ class Composite:
 
     def _check_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         try:
-            self.called.bind(*args, **kwargs)
+            self.signature.called.bind(*args, **kwargs)
         except TypeError as error:
-            strange = kwargs.keys() - self.called.parameters.keys()
-            if strange and not any(
-                p.kind is p.VAR_KEYWORD for p in self.called.parameters.values()
-            ):
+            known = self.signature.called.parameters
+            strange = kwargs.keys() - known.keys()
+            if strange and not any(p.kind is p.VAR_KEYWORD for p in known.values()):
                 failure = self.signature.unknown(self.name, sorted(strange))
             else:
                 failure = ArgumentError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -33,7 +33,7 @@ from symgrad.ir.symbol import (
     new_symbol,
     variable_on,
 )
-from symgrad.types import Dim, Size, TensorType, TupleType, is_made_up, take_constraints
+from symgrad.types import Dim, Size, TensorType, TupleType, is_made_up, items_of, take_constraints
 
 if TYPE_CHECKING:
     from symgrad.ir.graph import Graph
@@ -344,11 +344,6 @@ def _sole_name(size: Size) -> str | None:
 
 def _with_names(size: Size, names: Mapping[str, Size]) -> Size:
     return size.substitute(names) if isinstance(size, Dim) else size
-
-
-def items_of(kind: Kind) -> Sequence[TensorType]:
-    """The types of all outputs."""
-    return kind.items if isinstance(kind, TupleType) else (kind,)
 
 
 def names_of(value: Any) -> list[str]:

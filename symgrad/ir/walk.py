@@ -10,7 +10,7 @@ from symgrad.errors import ArgumentError, DTypeError, ShapeError
 from symgrad.ir.lifting import lift
 from symgrad.ir.signature import Attrs
 from symgrad.ir.symbol import Symbol, array_like, constant_of, make
-from symgrad.types import Dim, Size, TensorType, TupleType
+from symgrad.types import Dim, Size, items_of
 
 _serial = attrgetter("serial")
 
@@ -62,7 +62,7 @@ class FoundSizes:
         """Learn new names from a symbol and what stands for it."""
         if new is old or new.type == old.type:
             return
-        for before, after in zip(_items(old.type), _items(new.type), strict=True):
+        for before, after in zip(items_of(old.type), items_of(new.type), strict=True):
             for left, right in zip(before.shape, after.shape, strict=True):
                 if left != right and isinstance(left, Dim) and left.name is not None:
                     self._names[left.name] = right
@@ -79,10 +79,6 @@ class FoundSizes:
         if type(value) is tuple:
             return tuple([self._renamed(item) for item in cast("tuple[Any, ...]", value)])
         return value
-
-
-def _items(kind: TensorType | TupleType) -> Sequence[TensorType]:
-    return kind.items if isinstance(kind, TupleType) else (kind,)
 
 
 def rebuild(

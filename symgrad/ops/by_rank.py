@@ -43,7 +43,7 @@ def _of_rank(body: Callable[..., Any], general: str, axes: int, images: int) -> 
 
     @functools.wraps(body)
     def of_rank(*args: Any, **kwargs: Any) -> Any:
-        called = declared.called.bind(*args, **kwargs).arguments
+        called = declared.signature.called.bind(*args, **kwargs).arguments
         alone = False
         for operand in list(called)[:images]:
             image = ops.asarray(called[operand])

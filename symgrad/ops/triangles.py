@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,11 @@ def _sizes(where: str, n: Any, m: Any, k: Any) -> tuple[int, int, int]:
     return int(n), int(sizes["m"]), int(k)
 
 
+def _positions(where: str, find: Callable[..., Any], n: Any, m: Any, k: Any) -> Any:
+    rows, columns, k = _sizes(where, n, m, k)
+    return tuple(ops.asarray(i.astype(np.int64)) for i in find(rows, k, columns))
+
+
 @composite
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> Any:
     """The positions of a lower triangle, row by row: rows and columns.
@@ -43,29 +49,21 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> Any:
     >>> sg.tril_indices(2)
     (Tensor([0, 1, 1]), Tensor([0, 0, 1]))
     """
-    rows, columns, k = _sizes("tril_indices", n, m, k)
-    return tuple(ops.asarray(i.astype(np.int64)) for i in np.tril_indices(rows, k, columns))
+    return _positions("tril_indices", np.tril_indices, n, m, k)
 
 
 @composite
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> Any:
     """The positions of an upper triangle, row by row: rows and columns.
 
-    Args:
-        n: how many rows.
-        k: the first diagonal that belongs to it; above the main one if positive.
-        m: how many columns; ``n`` if None.
-    Returns:
-        two int64 arrays.
-    Raises:
-        ArgumentError: no int, or a negative size. TraceError: a symbolic size.
+    ``k`` is the first diagonal that belongs to it, above the main one if positive. Other arguments,
+    results and errors are those of `tril_indices`.
 
     >>> import symgrad as sg
     >>> sg.triu_indices(2)
     (Tensor([0, 0, 1]), Tensor([0, 1, 1]))
     """
-    rows, columns, k = _sizes("triu_indices", n, m, k)
-    return tuple(ops.asarray(i.astype(np.int64)) for i in np.triu_indices(rows, k, columns))
+    return _positions("triu_indices", np.triu_indices, n, m, k)
 
 
 @composite
