@@ -13,20 +13,10 @@ import symgrad as sg
 from symgrad.errors import ArgumentError, DTypeError, ShapeError
 from tests.ops.finite_differences import check_derivatives
 from tests.ops.front_ends import check_everywhere
+from tests.ops.gradients import gradient
 
 RNG = np.random.default_rng(9)
 INF, NAN = math.inf, math.nan
-
-
-def gradient(function: Callable[..., Any], *arrays: Any, ct: Any = None) -> Any:
-    inputs = [
-        sg.placeholder(f"x{k}", np.shape(a), np.asarray(a).dtype) for k, a in enumerate(arrays)
-    ]
-    gradients = sg.grad(
-        function(*inputs), inputs, grad_outputs=None if ct is None else np.asarray(ct)
-    )
-    found = sg.evaluate(list(gradients), dict(zip(inputs, arrays, strict=True)))
-    return found[0] if len(found) == 1 else found
 
 
 def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:

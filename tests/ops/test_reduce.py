@@ -14,6 +14,7 @@ from symgrad.errors import ArgumentError, DTypeError, ShapeError
 from symgrad.ops.running import recurrence
 from tests.ops.finite_differences import check_derivatives
 from tests.ops.front_ends import check_everywhere
+from tests.ops.gradients import gradient
 
 RNG = np.random.default_rng(3)
 INF, NAN = math.inf, math.nan
@@ -28,16 +29,6 @@ def sample(shape: tuple[int, ...], dtype: str = "float64") -> np.ndarray:
     if dtype[0] == "c":
         values = values + 1j * RNG.normal(size=shape)
     return np.abs(values).astype(dtype) if dtype[0] == "u" else values.astype(dtype)
-
-
-def gradient(function: Callable[..., Any], *arrays: Any, ct: Any = None) -> Any:
-    inputs = [
-        sg.placeholder(f"x{k}", np.shape(a), np.asarray(a).dtype) for k, a in enumerate(arrays)
-    ]
-    y = function(*inputs)
-    gradients = sg.grad(y, inputs, grad_outputs=ct)
-    found = sg.evaluate(list(gradients), dict(zip(inputs, arrays, strict=True)))
-    return found[0] if len(found) == 1 else found
 
 
 def second(function: Callable[..., Any], array: Any) -> np.ndarray:
