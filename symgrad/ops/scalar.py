@@ -248,6 +248,9 @@ floor_divide = scalar("floor_divide", np.floor_divide, (FLAT, FLAT),
 remainder = scalar("remainder", np.remainder, (1, lambda y, a, b: -floor_divide(a, b)),
     "x1 - floor(x1/x2)*x2, with the sign of x2.",
     "remainder(7.0, 4.0) -> 3.0", restricts_domain=True, takes="real", integers="keep")
+fmod = scalar("fmod", np.fmod, (1, lambda y, a, b: -trunc(a / b)),
+    "x1 - trunc(x1/x2)*x2, with the sign of x1.",
+    "fmod(-7.0, 4.0) -> -3.0", restricts_domain=True, takes="real", integers="keep")
 
 # two operands, floating
 logaddexp = scalar("logaddexp", np.logaddexp, (

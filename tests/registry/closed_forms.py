@@ -197,6 +197,13 @@ FORMULAS: dict[str, list[Row]] = {
             [(7.3, 2.0), (-7.3, 2.0), (7.3, -2.0), (0.3, 5.0), (1e5, 0.75)],
         )
     ],
+    "fmod": [
+        rows(
+            lambda a, b: mpmath.fmod(abs(a), abs(b)) * mpmath.sign(a),
+            (ONE, lambda a, b: -mpmath.sign(a / b) * mpmath.floor(abs(a / b))),
+            [(7.3, 2.0), (-7.3, 2.0), (7.3, -2.0), (0.3, 5.0), (1e5, 0.75)],
+        )
+    ],
     "floor_divide": [
         rows(
             lambda a, b: mpmath.floor(a / b),

@@ -54,6 +54,7 @@ NUMPY = {
         "divide",
         "floor_divide",
         "remainder",
+        "fmod",
         "logaddexp",
         "hypot",
         "maximum",
