@@ -11,7 +11,7 @@ from symgrad.ir.op import ops
 from symgrad.ops.families import Array, composite, elementwise
 from symgrad.ops.interpolation import as_floating
 from symgrad.ops.running import delayed
-from symgrad.ops.scalar import FLAT, astype, floor_divide, isnan, pow, sign, where
+from symgrad.ops.scalar import FLAT, astype, isnan, pow, where
 from symgrad.types import complex128, float64, is_complex, normalize_axis
 
 # --- powers ---------------------------------------------------------------------------------------
@@ -52,29 +52,7 @@ def float_power(x1: Array, x2: Array, /) -> Any:
     return pow(double(x1), double(x2))
 
 
-# --- remainder, extremes, steps -------------------------------------------------------------------
-
-
-def _whole_part(y: Any, a: Any, b: Any) -> Any:
-    # Not trunc(a / b): the quotient may be rounded up to the next integer.
-    return -(sign(a) * sign(b) * floor_divide(ops.abs(a), ops.abs(b)))
-
-
-@elementwise(
-    partials=(1, _whole_part),
-    takes="real",
-    integers="keep",
-    restricts_domain=True,
-    ufunc=np.fmod,
-)
-def fmod(x1: Array, x2: Array, /) -> Array:
-    """``x1 - trunc(x1/x2)*x2``, with the sign of ``x1``; `remainder` has that of ``x2``.
-
-    >>> import symgrad as sg
-    >>> float(sg.fmod(-7.0, 4.0))
-    -3.0
-    """
-    return np.fmod(x1, x2)
+# --- extremes and steps ---------------------------------------------------------------------------
 
 
 def _share(a: Any, b: Any, wins: Any, dtype: Any) -> Any:

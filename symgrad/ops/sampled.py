@@ -11,7 +11,7 @@ from symgrad.ops.families import Array, composite
 from symgrad.ops.interpolation import as_floating
 from symgrad.ops.joining import cut
 from symgrad.ops.loss_reduction import require_shape, wide
-from symgrad.types import DType, normalize_axes, normalize_axis, promote
+from symgrad.types import DType, max_size, normalize_axes, normalize_axis, promote
 
 # --- slopes ---------------------------------------------------------------------------------------
 
@@ -36,11 +36,24 @@ def _steps(where: str, x: Any, size: Any) -> Any:
     return after - before
 
 
+def _with_size(x: Any, axis: int, size: Any) -> Any:
+    """``x``, of which this is the size along an axis; for a named one it is seen when it runs."""
+    shape = (*x.shape[:axis], size, *x.shape[axis + 1 :])
+    return x if shape == x.shape else ops.broadcast_to(x, shape)
+
+
+def _with_points(where: str, x: Any, axis: int, least: int) -> Any:
+    """``x``, that has at least so many points along an axis."""
+    size = x.shape[axis]
+    if isinstance(size, int) and size < least:
+        raise ShapeError(where, f"points on axis {axis}", expected=f"at least {least}", got=size)
+    return _with_size(x, axis, max_size(size, least))
+
+
 def _slopes(f: Any, axis: int, spacing: Any, edge_order: int) -> Any:
     """Means of the slopes to both sides, each weighted with the distance to the other side."""
+    asked, f = f.shape[axis], _with_points("gradient", f, axis, edge_order + 1)
     size = f.shape[axis]
-    if isinstance(size, int) and size <= edge_order:
-        raise ShapeError("gradient", f"points on axis {axis}", expected=edge_order + 1, got=size)
     if spacing.ndim == 0:
         steps, left, right = spacing, 1, 1
     else:
@@ -55,7 +68,7 @@ def _slopes(f: Any, axis: int, spacing: Any, edge_order: int) -> Any:
         # A parabola through three points: beyond the middle one's slope by as much again.
         first = 2 * first - cut(middle, axis, 0, 1)
         last = 2 * last - cut(middle, axis, size - 3, size - 2)
-    return ops.concat([first, middle, last], axis=axis)
+    return _with_size(ops.concat([first, middle, last], axis=axis), axis, asked)
 
 
 def _spacings(spacing: Any, count: int) -> list[Any]:
@@ -120,8 +133,7 @@ def _areas(where: str, y: Any, x: Any, dx: Any, axis: int) -> tuple[Any, int, DT
     """The area between each point and the next, the axis, and the element type of their sums."""
     y = as_floating(where, "y", y, real=False)
     axis = normalize_axis(axis, y.ndim, where)
-    if y.shape[axis] == 0:
-        raise ShapeError(where, f"points on axis {axis}", expected="at least 1", got=0)
+    y = _with_points(where, y, axis, 1)
     low, high = _ends_cut(wide(y), axis)
     if x is None:
         width, dtype = dx, promote(y.dtype, strength(dx))
