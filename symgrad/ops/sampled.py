@@ -133,14 +133,15 @@ def _areas(where: str, y: Any, x: Any, dx: Any, axis: int) -> tuple[Any, int, DT
     """The area between each point and the next, the axis, and the element type of their sums."""
     y = as_floating(where, "y", y, real=False)
     axis = normalize_axis(axis, y.ndim, where)
-    y = _with_points(where, y, axis, 1)
+    asked, y = y.shape[axis], _with_points(where, y, axis, 1)
     low, high = _ends_cut(wide(y), axis)
     if x is None:
         width, dtype = dx, promote(y.dtype, strength(dx))
     else:
         x = as_floating(where, "x", x, real=False)
         width, dtype = _widths(where, wide(x), y, axis), promote(y.dtype, x.dtype)
-    return (low + high) / 2 * width, axis - y.ndim, dtype
+    areas = (low + high) / 2 * width
+    return _with_size(areas, areas.ndim - y.ndim + axis, asked - 1), axis - y.ndim, dtype
 
 
 def _narrow(x: Any, dtype: DType) -> Any:
