@@ -59,10 +59,10 @@ def average(
     x = as_floating("average", "x", x, real=False)
     if weights is None:
         return ops.mean(x, axis=axis, keepdims=keepdims)
-    weights = _as_weights("average", "weights", weights, x.dtype)
+    given = _as_weights("average", "weights", weights, x.dtype)
     axes = normalize_axes(axis, x.ndim, "average")
-    dtype = promote(x.dtype, weights.dtype)
-    w = wide(_in_place(weights, x, axes))
+    dtype = promote(x.dtype, given.dtype)
+    w = wide(_in_place(given, x, axes))
     total = ops.sum(w * wide(x), axis=axes, keepdims=keepdims)
     return _narrow(total / ops.sum(w, axis=axes, keepdims=keepdims), dtype)
 

@@ -41,7 +41,7 @@ def _within_type(x: TensorType, w: TensorType) -> TensorType:
 
 @multilinear(
     type=_apart_type,
-    transpose=(lambda ct, x, w: slid_within(ct, w), lambda ct, x, w: slid_within(ct, x)),
+    transpose=(lambda ct, x, w: ops.slid_within(ct, w), lambda ct, x, w: ops.slid_within(ct, x)),
     namespace=None,
 )
 def slid_apart(x: Array, w: Array, /) -> Array:
@@ -55,7 +55,7 @@ def slid_apart(x: Array, w: Array, /) -> Array:
 
 @multilinear(
     type=_within_type,
-    transpose=(lambda ct, x, w: slid_apart(ct, w), lambda ct, x, w: slid_within(x, ct)),
+    transpose=(lambda ct, x, w: ops.slid_apart(ct, w), lambda ct, x, w: ops.slid_within(x, ct)),
     namespace=None,
 )
 def slid_within(x: Array, w: Array, /) -> Array:
@@ -118,7 +118,7 @@ def convolve(x1: Array, x2: Array, /, mode: str = "full") -> Any:
 
 @composite
 def correlate(x1: Array, x2: Array, /, mode: str = "valid") -> Any:
-    """``y[k] = sum(x1[i + k] * conj(x2[i]))``: how alike two sequences are, one slid along the other.
+    """``y[k] = sum(x1[i + k] * conj(x2[i]))``: how alike two sequences are, one being slid.
 
     Args:
         x1, x2: vectors of at least one element.

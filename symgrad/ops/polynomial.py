@@ -41,7 +41,7 @@ def _polyval_jvp(tangents: Any, y: Any, args: Any, attrs: Attrs) -> Any:
 
 @opaque(
     type=_polyval_type,
-    vjp=(_by_coefficients, lambda ct, y, p, x: ct * polyval(_derivative(p), x)),
+    vjp=(_by_coefficients, lambda ct, y, p, x: ct * ops.polyval(_derivative(p), x)),
     jvp=_polyval_jvp,
 )
 def polyval(p: Array, x: Array, /) -> Array:

@@ -1,4 +1,4 @@
-"""The same elements in another arrangement: transposes, flips, quarter turns, and ranks made up to."""
+"""The same elements in another arrangement: transposes, flips, quarter turns, more axes."""
 
 from __future__ import annotations
 
