@@ -5,6 +5,7 @@ What was left out has no influence: its derivative is 0, also where its own slop
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,11 @@ def _number_of(missing: Any, axis: Any, keepdims: bool, dtype: Any) -> Any:
     return ops.astype(count, real_dtype(dtype))
 
 
+def _of_any(count: Any, x: Any) -> Any:
+    """``x``, or a constant NaN where it is made of nothing."""
+    return ops.where(count == 0, math.nan, x)
+
+
 @composite
 def nanmean(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """`mean` of the elements that are not NaN; NaN where there are none.
@@ -117,10 +123,12 @@ def nanmean(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     x = as_floating("nanmean", "x", x, real=False)
     missing, values = ops.isnan(x), wide(x)
     count = _number_of(missing, axis, keepdims, values.dtype)
-    return ops.astype(_total(values, missing, axis, keepdims) / count, x.dtype)
+    mean = _total(values, missing, axis, keepdims) / count
+    return ops.astype(_of_any(count, mean), x.dtype)
 
 
-def _variance(where: str, x: Any, axis: Any, correction: float, keepdims: bool) -> Any:
+def _variance(where: str, x: Any, axis: Any, correction: float, keepdims: bool) -> tuple[Any, Any]:
+    """The variance, and the number of elements it is made of."""
     if not isinstance(correction, (int, float)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ArgumentError(where, "correction is no number", got=repr(correction))
     missing = ops.isnan(x)
@@ -131,7 +139,7 @@ def _variance(where: str, x: Any, axis: Any, correction: float, keepdims: bool) 
     distances = x - _total(x, missing, axis, True) / count
     total = _total(ops.square(distances), missing, axis, keepdims)
     count = _number_of(missing, axis, keepdims, x.dtype)
-    return total / ops.maximum(count - correction, 0)
+    return total / ops.maximum(count - correction, 0), count
 
 
 @composite
@@ -147,7 +155,8 @@ def nanvar(
     Tensor(1.)
     """
     x = as_floating("nanvar", "x", x)
-    return ops.astype(_variance("nanvar", wide(x), axis, correction, keepdims), x.dtype)
+    variance, count = _variance("nanvar", wide(x), axis, correction, keepdims)
+    return ops.astype(_of_any(count, variance), x.dtype)
 
 
 @composite
@@ -164,9 +173,9 @@ def nanstd(
     Tensor(1.)
     """
     x = as_floating("nanstd", "x", x)
-    variance = _variance("nanstd", wide(x), axis, correction, keepdims)
+    variance, count = _variance("nanstd", wide(x), axis, correction, keepdims)
     root = ops.where(variance == 0, 0, ops.sqrt(variance))
-    return ops.astype(root, x.dtype)
+    return ops.astype(_of_any(count, root), x.dtype)
 
 
 # --- largest and smallest -------------------------------------------------------------------------

@@ -11,8 +11,8 @@ import numpy as np
 from mpmath import mpf
 
 import symgrad as sg
-from tests.registry.formulas import LARGE, MIDDLE, REALS, SMALL, VAST, Row, rows, signed
-from tests.registry.sampling import S, Sample, between, called, cnormal, kink, normal, rigid
+from tests.registry.formulas import LARGE, MIDDLE, REALS, SMALL, Row, rows, signed
+from tests.registry.sampling import S, Sample, between, cnormal, kink, normal, rigid
 
 INF, NAN = math.inf, math.nan
 _LN2 = mpmath.log(2)
@@ -79,7 +79,12 @@ COMPOSITE_SAMPLES: dict[str, list[Sample]] = {
     ],
     "deg2rad": [S(normal(5, 7)), S(0.7), S(normal(0))],
     "rad2deg": [S(normal(5, 7)), S(0.7), S(normal(0))],
-    "angle": [S(cnormal(5, 7)), S(cnormal(5), deg=True), S(normal(5)), kink(S(np.zeros(2, complex)))],
+    "angle": [
+        S(cnormal(5, 7)),
+        S(cnormal(5), deg=True),
+        S(normal(5)),
+        kink(S(np.zeros(2, complex))),
+    ],
     "unwrap": [
         S(5 * normal(5)),
         S(5 * normal(5, 7), axis=0),

@@ -70,6 +70,11 @@ COMPOSITE_SAMPLES: dict[str, list[Sample]] = {
     ],
 }
 
+
+def _of_list(stack: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *arrays: stack(arrays)
+
+
 REFERENCES: dict[str, Callable[..., Any]] = {
     "transpose": lambda x, axes=None: np.transpose(x, axes),
     "swapaxes": lambda x, axis1, axis2: np.swapaxes(x, axis1, axis2),
@@ -78,8 +83,5 @@ REFERENCES: dict[str, Callable[..., Any]] = {
         name: getattr(np, name)
         for name in "ravel flipud fliplr atleast_1d atleast_2d atleast_3d dot inner vdot".split()
     },
-    **{
-        name: lambda *arrays, stack=getattr(np, name): stack(arrays)
-        for name in "hstack vstack dstack column_stack".split()
-    },
+    **{name: _of_list(getattr(np, name)) for name in "hstack vstack dstack column_stack".split()},
 }
