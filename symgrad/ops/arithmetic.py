@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.op import ops
+from symgrad.ir.op import ZERO, ops
 from symgrad.ops.families import Array, composite, elementwise
 from symgrad.ops.interpolation import as_floating
 from symgrad.ops.running import delayed
-from symgrad.ops.scalar import FLAT, astype, isnan, pow, where
+from symgrad.ops.scalar import FLAT, astype, greater, isnan, less, pow, where
 from symgrad.types import complex128, float64, is_complex, normalize_axis
 
 # --- powers ---------------------------------------------------------------------------------------
@@ -55,16 +55,33 @@ def float_power(x1: Array, x2: Array, /) -> Any:
 # --- extremes and steps ---------------------------------------------------------------------------
 
 
-def _share(a: Any, b: Any, wins: Any, dtype: Any) -> Any:
-    tie = (a == b) | (isnan(a) & isnan(b))
-    return where(tie, 0.5, astype(wins | isnan(b), dtype))
+def _tie(a: Any, b: Any) -> Any:
+    return (a == b) | (isnan(a) & isnan(b))
+
+
+def _share(a: Any, b: Any, beats: Any, dtype: Any) -> Any:
+    return where(_tie(a, b), 0.5, astype(beats(a, b) | isnan(b), dtype))
+
+
+def _chosen_tangent(beats: Any) -> Any:
+    """The tangent of the operand that wins: selected, since that of the other may be infinite."""
+
+    def jvp(tangents: Any, y: Any, args: Any, attrs: Any) -> Any:
+        if tangents[0] is ZERO and tangents[1] is ZERO:
+            return ZERO
+        (a, b), (t1, t2) = args, (0 if t is ZERO else t for t in tangents)
+        chosen = where(beats(a, b) | isnan(b), t1, t2)
+        return where(_tie(a, b), 0.5 * (t1 + t2), chosen)
+
+    return jvp
 
 
 @elementwise(
     partials=(
-        lambda y, a, b: _share(a, b, a > b, y.dtype),
-        lambda y, a, b: _share(b, a, b > a, y.dtype),
+        lambda y, a, b: _share(a, b, greater, y.dtype),
+        lambda y, a, b: _share(b, a, greater, y.dtype),
     ),
+    jvp=_chosen_tangent(greater),
     takes="real or bool",
     integers="keep",
     commutative=True,
@@ -84,9 +101,10 @@ def fmax(x1: Array, x2: Array, /) -> Array:
 
 @elementwise(
     partials=(
-        lambda y, a, b: _share(a, b, a < b, y.dtype),
-        lambda y, a, b: _share(b, a, b < a, y.dtype),
+        lambda y, a, b: _share(a, b, less, y.dtype),
+        lambda y, a, b: _share(b, a, less, y.dtype),
     ),
+    jvp=_chosen_tangent(less),
     takes="real or bool",
     integers="keep",
     commutative=True,
