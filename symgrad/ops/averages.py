@@ -133,7 +133,7 @@ def _observed(rows: Any, fweights: Any, aweights: Any) -> tuple[Any, Any]:
             continue
         if argument == "fweights":
             require_kind("cov", ops.asarray(weights).dtype, "integer", argument)
-        weights = _as_weights("cov", argument, weights, rows.dtype)
+        weights = _as_weights("cov", argument, weights, real_dtype(rows.dtype))
         require_kind("cov", weights.dtype, "floating", argument)
         require_shape("cov", argument, weights.shape, rows.shape[1:], "the observations")
         found.append(wide(weights))
