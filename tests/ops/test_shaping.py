@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.errors import ArgumentError, DTypeError, ShapeError
+from symgrad.errors import ArgumentError, ShapeError
 from tests.ops.front_ends import check_everywhere
 
 X = np.arange(24.0).reshape(2, 3, 4)
