@@ -115,7 +115,7 @@ __all__ = [
 ]
 
 # The array API names these in `linalg` as well.
-_ALSO_IN = {"linalg": ("diagonal", "matmul", "matrix_transpose", "tensordot", "vecdot")}
+_ALSO_IN = {"linalg": ("diagonal", "matmul", "matrix_transpose", "outer", "tensordot", "vecdot")}
 
 
 def _space(name: str) -> dict[str, _Any]:

@@ -33,7 +33,6 @@ _ARRAY_API_NAMES = {
     "amax": "max",
     "amin": "min",
     "concatenate": "concat",
-    "transpose": "permute_dims",
     "cumsum": "cumulative_sum",
     "cumprod": "cumulative_prod",
 }
@@ -299,11 +298,11 @@ class Operators:
         """``np.sum(x)`` as ``sg.sum(x)``: numpy's functions of the array API's names."""
         given: str = function.__name__
         name = _ARRAY_API_NAMES.get(given, given)
-        namespace = "linalg" if "linalg" in (function.__module__ or "") else ""
+        place = (function.__module__ or "").rpartition(".")[2]
         found = OPS.get(name) or COMPOSITES.get(name)
         if name in ("ndim", "shape", "size") and not kwargs and len(args) == 1:
             return getattr(args[0], name)
-        if found is not None and found.namespace == namespace:
+        if found is not None and found.namespace in ("", place):
             most = len(found.signature.positional)
             if len(args) > most:  # the array API takes by name what numpy also takes by place
                 names = list(inspect.signature(function).parameters)[most : len(args)]

@@ -324,7 +324,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Any:
     return einsum("...a,...a->...", _to_last(first, axis), _to_last(x2, axis))
 
 
-@composite(namespace="linalg")
+@composite
 def outer(x1: Array, x2: Array, /) -> Any:
     """All products of an element of one vector and an element of another.
 
@@ -332,7 +332,7 @@ def outer(x1: Array, x2: Array, /) -> Any:
         ShapeError: an operand is not a vector.
 
     >>> import symgrad as sg
-    >>> sg.linalg.outer(sg.asarray([1.0, 2.0]), sg.asarray([3.0, 4.0]))
+    >>> sg.outer(sg.asarray([1.0, 2.0]), sg.asarray([3.0, 4.0]))
     Tensor([[3., 4.],
             [6., 8.]])
     """

@@ -71,7 +71,7 @@ def join(arrays: Sequence[Array], /, *, axis: int) -> Array:
     return np.concatenate(arrays, axis=axis)
 
 
-def _several(where: str, arrays: Any) -> list[Any]:
+def several(where: str, arrays: Any) -> list[Any]:
     """The operands of a call that joins; Python numbers take the others' element type."""
     if not isinstance(arrays, (list, tuple)) and not hasattr(type(arrays), "__front_rank__"):
         raise ArgumentError(where, "arrays is no sequence", expected="arrays in a list", got=arrays)
@@ -95,7 +95,7 @@ def concat(arrays: Sequence[Array], /, *, axis: Any = 0) -> Any:
     >>> sg.concat([sg.asarray([1]), sg.asarray([2, 3])])
     Tensor([1, 2, 3])
     """
-    given = _several("concat", arrays)
+    given = several("concat", arrays)
     if axis is None:
         given, axis = [reshape(a, (-1,)) for a in given], 0
     if given[0].ndim == 0:
@@ -119,7 +119,7 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Any:
     Tensor([[1, 3],
             [2, 4]])
     """
-    given = _several("stack", arrays)
+    given = several("stack", arrays)
     first = given[0]
     axis = normalize_axis(axis, first.ndim + 1, "stack")
     for k, array in enumerate(given):

@@ -157,6 +157,11 @@ def _angle_partial(y: Any, across: Any, a: Any, b: Any) -> Any:
     return where(length == 0, 0, across / length / length)
 
 
+def _fmod_partial(y: Any, a: Any, b: Any) -> Any:
+    # Not trunc(a / b): a quotient just below an integer may be rounded up to it.
+    return -(sign(a) * sign(b) * floor_divide(abs(a), abs(b)))
+
+
 def _rows(partials: Any, **facets: Any) -> Callable[..., Op]:
     """Rows that share their partials and facets: ``row(name, ufunc, summary, example)``."""
 
@@ -248,7 +253,7 @@ floor_divide = scalar("floor_divide", np.floor_divide, (FLAT, FLAT),
 remainder = scalar("remainder", np.remainder, (1, lambda y, a, b: -floor_divide(a, b)),
     "x1 - floor(x1/x2)*x2, with the sign of x2.",
     "remainder(7.0, 4.0) -> 3.0", restricts_domain=True, takes="real", integers="keep")
-fmod = scalar("fmod", np.fmod, (1, lambda y, a, b: -trunc(a / b)),
+fmod = scalar("fmod", np.fmod, (1, _fmod_partial),
     "x1 - trunc(x1/x2)*x2, with the sign of x1.",
     "fmod(-7.0, 4.0) -> -3.0", restricts_domain=True, takes="real", integers="keep")
 

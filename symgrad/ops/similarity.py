@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from symgrad.errors import ShapeError
 from symgrad.ir.op import ops
 from symgrad.ops.families import Array, composite
 from symgrad.ops.loss_reduction import as_floats, require_number
@@ -89,3 +90,33 @@ def pairwise_distance(
     difference = as_floats(name, "x1", x1) - as_floats(name, "x2", x2)
     axis = normalize_axis(-1, difference.ndim, name)
     return ops.vector_norm(difference + eps, axis=axis, ord=p, keepdims=keepdims)
+
+
+@composite
+def cdist(x1: Array, x2: Array, /, *, p: float = 2.0) -> Any:
+    """The p-norm of the difference of each row of ``x1`` and each row of ``x2``.
+
+    The distance of equal rows has slope 0.
+
+    Args:
+        x1: points ``(…, n, d)``; integers are cast to the default float type.
+        x2: points ``(…, m, d)``; leading axes broadcast.
+        p: the order of the norm, as for ``sg.linalg.vector_norm``.
+    Returns:
+        distances ``(…, n, m)``.
+    Raises:
+        ShapeError: fewer than two axes, or shapes do not broadcast.
+
+    >>> import symgrad as sg
+    >>> sg.cdist(sg.asarray([[0.0, 0.0], [3.0, 4.0]]), sg.asarray([[0.0, 0.0]]))
+    Tensor([[0.],
+            [5.]])
+    """
+    x1, x2 = as_floats("cdist", "x1", x1), as_floats("cdist", "x2", x2)
+    for name, x in (("x1", x1), ("x2", x2)):
+        if x.ndim < 2:
+            raise ShapeError("cdist", f"{name} has no rows", expected="2 or more axes", got=x.type)
+    if x1.shape[-1] != x2.shape[-1] and 1 in (x1.shape[-1], x2.shape[-1]):
+        raise ShapeError("cdist", "sizes of points", expected=x1.shape[-1], got=x2.shape[-1])
+    difference = ops.expand_dims(x1, axis=-2) - ops.expand_dims(x2, axis=-3)
+    return ops.vector_norm(difference, axis=-1, ord=p)

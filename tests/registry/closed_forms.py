@@ -201,7 +201,14 @@ FORMULAS: dict[str, list[Row]] = {
         rows(
             lambda a, b: mpmath.fmod(abs(a), abs(b)) * mpmath.sign(a),
             (ONE, lambda a, b: -mpmath.sign(a / b) * mpmath.floor(abs(a / b))),
-            [(7.3, 2.0), (-7.3, 2.0), (7.3, -2.0), (0.3, 5.0), (1e5, 0.75)],
+            [
+                (7.3, 2.0),
+                (-7.3, 2.0),
+                (7.3, -2.0),
+                (0.3, 5.0),
+                (1e5, 0.75),
+                (231.9614023631541, 0.7706358882496814),
+            ],
         )
     ],
     "floor_divide": [
