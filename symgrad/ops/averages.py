@@ -8,7 +8,8 @@ from symgrad.errors import ArgumentError, ShapeError
 from symgrad.ir.op import ops
 from symgrad.ops.families import Array, composite, require_kind
 from symgrad.ops.interpolation import as_floating, count_of
-from symgrad.ops.loss_reduction import require_shape, wide
+from symgrad.ops.loss_reduction import require_shape
+from symgrad.ops.moments import wide
 from symgrad.types import DType, is_complex, is_inexact, normalize_axes, promote, real_dtype
 
 # --- one quantity ---------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from symgrad.errors import ArgumentError
 from symgrad.ir.op import ZERO, Attrs, ops
 from symgrad.ops.families import Array, composite, reduction, require_kind
 from symgrad.ops.interpolation import as_floating
-from symgrad.ops.loss_reduction import wide
+from symgrad.ops.moments import wide
 from symgrad.ops.reduce import (
     Axes,
     axes_in_one_form,

@@ -10,7 +10,8 @@ from symgrad.ops.conversion import strength
 from symgrad.ops.families import Array, composite
 from symgrad.ops.interpolation import as_floating
 from symgrad.ops.joining import cut
-from symgrad.ops.loss_reduction import require_shape, wide
+from symgrad.ops.loss_reduction import require_shape
+from symgrad.ops.moments import wide
 from symgrad.types import DType, max_size, normalize_axes, normalize_axis, promote
 
 # --- slopes ---------------------------------------------------------------------------------------
