@@ -71,6 +71,10 @@ class GradientError(SymgradError, RuntimeError):
     """A derivative was asked for that does not exist as asked."""
 
 
+class AnomalyError(SymgradError, ArithmeticError):
+    """A NaN came out of operands that hold none, while `detect_anomaly` was on."""
+
+
 class InPlaceError(SymgradError, RuntimeError):
     """A value was changed that must not change."""
 

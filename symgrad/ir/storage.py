@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from symgrad.errors import DTypeError, ShapeError, SymgradError, TraceError
 from symgrad.ir.op import SYMBOL_RANK
-from symgrad.ir.site import here
+from symgrad.ir.site import Site, here
 from symgrad.types import DTYPES, as_dtype, default_float
 
 if TYPE_CHECKING:
@@ -22,30 +22,66 @@ if TYPE_CHECKING:
 class Storage:
     """An array, a version that counts its changes, and a lock.
 
-    Owned by variables and by eager tensors alike. A change *replaces* the array, so whoever read
-    the old one keeps a consistent snapshot.
+    Owned by variables and by eager tensors alike. A new value *replaces* the array, so whoever read
+    the old one keeps a consistent snapshot; only what is changed in place by an eager tensor, or is
+    shown by a window, is written into the array itself.
 
     Attributes:
         array: the present value; treat it as read-only.
-        version: how often the value was replaced.
-        lock: held while the value is read or replaced together with others; for a moment only.
-        turn: held by whoever works out a new value from the old one, until it is stored.
+        version: how often the value was changed.
         symbol: weak reference to the variable on this storage, if one was made.
+        shown: whether windows show parts of the array, so that it cannot be replaced.
+        changed_at: the line of the last change in place, or None.
     """
 
-    __slots__ = ("__weakref__", "array", "lock", "symbol", "turn", "version")
+    __slots__ = (
+        "__weakref__",
+        "_locks",
+        "array",
+        "changed_at",
+        "shown",
+        "symbol",
+        "version",
+    )
 
     def __init__(self, array: NDArray[Any]) -> None:
         self.array = array
         self.version = 0
-        self.lock = threading.Lock()
-        self.turn = threading.RLock()
         self.symbol: weakref.ref[Symbol] | None = None
+        self.shown = False
+        self.changed_at: Site | None = None
+        self._locks: tuple[threading.Lock, threading.RLock] | None = None  # made when asked for
+
+    @property
+    def lock(self) -> threading.Lock:
+        """Held while the value is read or replaced together with others; for a moment only."""
+        return (self._locks or self._with_locks())[0]
+
+    @property
+    def turn(self) -> threading.RLock:
+        """Held by whoever works out a new value from the old one, until it is stored."""
+        return (self._locks or self._with_locks())[1]
+
+    def _with_locks(self) -> tuple[threading.Lock, threading.RLock]:
+        with _making_locks:
+            if self._locks is None:
+                self._locks = threading.Lock(), threading.RLock()
+            return self._locks
 
     def replace(self, array: NDArray[Any]) -> None:
         """Make ``array`` the value. The caller holds the lock and gives the array away."""
-        self.array = array
+        if self.shown:
+            np.copyto(self.array, array)
+        else:
+            self.array = array
         self.version += 1
+
+    def overwrite(self, array: NDArray[Any], site: Site | None) -> None:
+        """Write ``array`` into the memory of the value, which others may show as well."""
+        with self.turn, self.lock:
+            np.copyto(self.array, array, casting="unsafe")
+            self.version += 1
+            self.changed_at = site
 
     def assign(self, array: NDArray[Any]) -> None:
         """Make ``array``, which is given away, the value; wait for a computed one to be stored."""
@@ -57,6 +93,53 @@ class Storage:
         view = self.array.view()
         view.flags.writeable = False
         return np.asarray(view)
+
+
+_making_locks = threading.Lock()
+
+
+class Window(Storage):
+    """A part of another storage: it shows the same memory and counts the same changes.
+
+    Attributes:
+        base: the storage that owns the memory.
+    """
+
+    __slots__ = ("base",)
+
+    def __init__(self, array: NDArray[Any], base: Storage) -> None:
+        self.array, self.base = array, base.base if isinstance(base, Window) else base
+        self.symbol, self.shown = None, False
+        self.base.shown = True
+
+    # Of a storage and its windows there is one version, one last change, one lock.
+    @property
+    def version(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.base.version
+
+    @version.setter
+    def version(self, value: int) -> None:
+        self.base.version = value
+
+    @property
+    def changed_at(self) -> Site | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.base.changed_at
+
+    @changed_at.setter
+    def changed_at(self, value: Site | None) -> None:
+        self.base.changed_at = value
+
+    @property
+    def lock(self) -> threading.Lock:
+        return self.base.lock
+
+    @property
+    def turn(self) -> threading.RLock:
+        return self.base.turn
+
+    def replace(self, array: NDArray[Any]) -> None:
+        np.copyto(self.array, array)
+        self.base.version += 1
 
 
 def owned_array(where: str, value: Any, dtype: Any) -> NDArray[Any]:

@@ -7,11 +7,13 @@ casting back, conjugating, guarding branches that were not taken.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol, cast
 
 from symgrad.errors import GradientError, RuleMissing
-from symgrad.ir.op import ZERO, Nothing, ops
+from symgrad.ir.op import ZERO, Attrs, Nothing, Op, ops
+from symgrad.ir.operators import Operators
+from symgrad.ir.site import Site
 from symgrad.ir.symbol import Origin, Symbol, building
 from symgrad.transform.activity import active_symbols, carries
 from symgrad.transform.guards import FREE, Guard, as_predicate, before, either, select
@@ -84,48 +86,77 @@ def _spread(
     symbol: Symbol, ct: Any, guard: Guard, active: set[Symbol], arrived: _Cotangents
 ) -> None:
     """Hand the cotangent of one symbol on to its operands."""
-    op, args, attrs = symbol.op, symbol.args, symbol.attrs
+    wanted = [i for i, arg in enumerate(symbol.args) if arg in active and carries(arg)]
     kind: Any = symbol.type
     y: Any = symbol
     if isinstance(kind, TupleType):
         y = tuple(ops.item(symbol, index=k) for k in range(len(kind.items)))
-    for i, arg in enumerate(args):
-        if arg not in active or not carries(arg):
-            continue
-        contribution = contribution_of(symbol, i, ct, y)
+    for i, part, passed, index in contributions(symbol, y, ct, guard, wanted):
+        arrived.add(symbol.args[i], part, passed, index)
+
+
+class Application(Protocol):
+    """An op applied to operands: a symbol, or a recorded call on tensors."""
+
+    @property
+    def op(self) -> Op: ...
+    @property
+    def args(self) -> Sequence[Any]: ...
+    @property
+    def attrs(self) -> Attrs: ...
+    @property
+    def type(self) -> Any: ...
+    @property
+    def site(self) -> Site | None: ...
+
+
+def contributions(
+    applied: Application, y: Any, ct: Any, guard: Guard, wanted: Iterable[int]
+) -> Iterator[tuple[int, Any, Guard, int]]:
+    """What the cotangent of a result gives to operands, by the op's rule.
+
+    Args:
+        applied: the application.
+        y: its result; for an op that has several, a tuple of them.
+        ct: the cotangent; for several results, a tuple of cotangents or ZERO.
+        guard: under which the cotangent is live.
+        wanted: positions of the operands that want one.
+
+    Yields:
+        the operand's position, the contribution in its type, its guard, and for an operand that is
+        a tuple, which item of it is meant.
+    """
+    op, args, attrs = applied.op, applied.args, applied.attrs
+    for i in wanted:
+        contribution = contribution_of(applied, i, ct, y)
         if isinstance(contribution, Nothing):
             if contribution.kind == "todo":
-                raise RuleMissing(
-                    op.name, f"vjp not written yet: {contribution.reason}", site=str(symbol.site)
-                )
+                problem = f"vjp not written yet: {contribution.reason}"
+                raise RuleMissing(op.name, problem, site=str(applied.site))
             continue
         if isinstance(contribution, tuple):
             # The ct of one output of an op that has several.
-            index, part = cast("tuple[int, Symbol]", contribution)
-            arrived.add(arg, part, FREE, index)
+            index, part = cast("tuple[int, Any]", contribution)
+            yield i, part, FREE, index
             continue
         passed = before(op, i, guard, y, args, attrs)
         if passed is not FREE or guard is not FREE:
-            factor = (
-                op.partials[i](y, *args, **attrs)
-                if op.partials and callable(op.partials[i])
-                else None
-            )
+            partial = op.partials[i] if op.partials else None
+            factor = partial(y, *args, **attrs) if callable(partial) else None
             contribution = select(op, i, guard, factor, contribution)
-            passed = Guard(
-                *(p if p is None else unbroadcast_predicate(p, arg.type) for p in passed)
-            )
-        arrived.add(arg, fit(contribution, arg.type), passed)
+            kind = args[i].type
+            passed = Guard(*(p if p is None else unbroadcast_predicate(p, kind) for p in passed))
+        yield i, fit(contribution, args[i].type), passed, 0
 
 
-def contribution_of(symbol: Symbol, i: int, ct: Any, y: Any) -> Any:
+def contribution_of(applied: Application, i: int, ct: Any, y: Any) -> Any:
     """What the rule gives for operand ``i``: conjugated where the op is holomorphic."""
-    op = symbol.op
-    conjugate = op.holomorphic and _has_complex(symbol, i)
+    op = applied.op
+    conjugate = op.holomorphic and _has_complex(applied, i)
     if not conjugate:
-        return op.vjp(i, ct, y, symbol.args, symbol.attrs)
+        return op.vjp(i, ct, y, applied.args, applied.attrs)
     ct = _conjugated(ct)
-    contribution = op.vjp(i, ct, y, symbol.args, symbol.attrs)
+    contribution = op.vjp(i, ct, y, applied.args, applied.attrs)
     if isinstance(contribution, Nothing):
         return contribution
     if isinstance(contribution, tuple):
@@ -139,8 +170,8 @@ def _conjugated(ct: Any) -> Any:
     return ops.conj(ct)
 
 
-def _has_complex(symbol: Symbol, i: int) -> bool:
-    kinds: list[Any] = [symbol.type, symbol.args[i].type]
+def _has_complex(applied: Application, i: int) -> bool:
+    kinds: list[Any] = [applied.type, applied.args[i].type]
     for kind in kinds:
         items: tuple[TensorType, ...] = kind.items if isinstance(kind, TupleType) else (kind,)
         if any(is_complex(item.dtype) for item in items):
@@ -148,9 +179,9 @@ def _has_complex(symbol: Symbol, i: int) -> bool:
     return False
 
 
-def fit(ct: Any, kind: TensorType) -> Symbol:
+def fit(ct: Any, kind: TensorType) -> Any:
     """A contribution in the operand's type: un-broadcast, and cast back."""
-    if not isinstance(ct, Symbol):
+    if not isinstance(ct, Operators):
         raise GradientError("vjp", "a rule gave no symbol", got=repr(ct))
     if ct.shape != kind.shape:
         ct = unbroadcast(ct, kind)
@@ -162,7 +193,7 @@ def fit(ct: Any, kind: TensorType) -> Symbol:
     return ct
 
 
-def unbroadcast(ct: Symbol, kind: TensorType) -> Symbol:
+def unbroadcast(ct: Any, kind: TensorType) -> Any:
     """Sum over the axes along which the operand was broadcast.
 
     A named dimension is never 1 by surprise, so which axes these are is known while building.
@@ -184,7 +215,7 @@ def unbroadcast(ct: Symbol, kind: TensorType) -> Symbol:
     return ct
 
 
-def unbroadcast_predicate(predicate: Symbol, kind: TensorType) -> Symbol:
+def unbroadcast_predicate(predicate: Any, kind: TensorType) -> Any:
     """The same for a guard: it holds where any of the copies' guards does."""
     return (
         predicate if predicate.shape == kind.shape else as_predicate(unbroadcast(predicate, kind))
