@@ -15,7 +15,9 @@ from typing import Any as _Any
 
 from symgrad.eager import NamespaceInfo as __array_namespace_info__
 from symgrad.eager import Tensor
+from symgrad.eager import backward as _backward
 from symgrad.errors import (
+    AnomalyError,
     ArgumentError,
     DTypeError,
     ExtraMissing,
@@ -24,8 +26,10 @@ from symgrad.errors import (
     GradientError,
     InPlaceError,
     InternalError,
+    NotDifferentiable,
     OutOfRange,
     RuleMissing,
+    SeedError,
     ShapeError,
     SymgradError,
     TraceError,
@@ -33,6 +37,14 @@ from symgrad.errors import (
 from symgrad.function import Function, evaluate, function
 from symgrad.io import load, save
 from symgrad.ir.graph import Graph
+from symgrad.ir.modes import (
+    detect_anomaly,
+    enable_grad,
+    is_anomaly_enabled,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from symgrad.ir.op import COMPOSITES as _COMPOSITES
 from symgrad.ir.op import OPS as _OPS
 from symgrad.ir.op import Op
@@ -61,6 +73,7 @@ e, pi, inf, nan, newaxis = _math.e, _math.pi, _math.inf, _math.nan, None
 
 # What is written in this file; `_publish` adds what the registry holds.
 __all__ = [
+    "AnomalyError",
     "ArgumentError",
     "DTypeError",
     "Dim",
@@ -72,9 +85,11 @@ __all__ = [
     "Graph",
     "InPlaceError",
     "InternalError",
+    "NotDifferentiable",
     "Op",
     "OutOfRange",
     "RuleMissing",
+    "SeedError",
     "ShapeError",
     "Symbol",
     "SymgradError",
@@ -87,7 +102,9 @@ __all__ = [
     "can_cast",
     "constant",
     "default_float",
+    "detect_anomaly",
     "e",
+    "enable_grad",
     "evaluate",
     "explain",
     "finfo",
@@ -95,11 +112,14 @@ __all__ = [
     "grad",
     "iinfo",
     "inf",
+    "is_anomaly_enabled",
+    "is_grad_enabled",
     "isdtype",
     "jvp",
     "load",
     "nan",
     "newaxis",
+    "no_grad",
     "nth_derivative",
     "parse",
     "pi",
@@ -108,6 +128,7 @@ __all__ = [
     "result_type",
     "save",
     "set_default_dtype",
+    "set_grad_enabled",
     "substitute",
     "value_and_grad",
     "variable",
@@ -137,6 +158,7 @@ def _publish() -> None:
             target = spaces.setdefault(op.namespace, {}) if op.namespace else public
             target[name.rpartition(".")[2]] = op
     spaces["random"]["Generator"] = _Generator
+    spaces["autograd"] = {"backward": _backward, "grad": grad}
     for space, names in _ALSO_IN.items():
         spaces.setdefault(space, {}).update((n, public[n]) for n in names if n in public)
     for space, entries in spaces.items():

@@ -9,6 +9,7 @@ standard is silent; Python scalars are weak.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -95,6 +96,16 @@ def set_default_dtype(dtype: Any) -> None:
             "set_default_dtype", "not a real floating type", expected="a float", got=chosen
         )
     _defaults = _Defaults(chosen)
+    for forget in _listeners:
+        forget()
+
+
+_listeners: list[Callable[[], object]] = []
+
+
+def when_default_changes(forget: Callable[[], object]) -> None:
+    """Have ``forget`` called after each change of the default: of what was worked out under it."""
+    _listeners.append(forget)
 
 
 # --------------------------------------------------------------------------- spellings

@@ -71,6 +71,14 @@ class GradientError(SymgradError, RuntimeError):
     """A derivative was asked for that does not exist as asked."""
 
 
+class SeedError(ShapeError, GradientError):
+    """A cotangent is not of the type of what it belongs to."""
+
+
+class NotDifferentiable(GradientError, DTypeError):
+    """A gradient was asked for of what is no floating-point number."""
+
+
 class AnomalyError(SymgradError, ArithmeticError):
     """A NaN came out of operands that hold none, while `detect_anomaly` was on."""
 

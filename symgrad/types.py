@@ -62,6 +62,7 @@ from symgrad.dtypes import (
     uint16,
     uint32,
     uint64,
+    when_default_changes,
 )
 from symgrad.errors import FormatError, ShapeError
 from symgrad.shapes import (
@@ -140,6 +141,7 @@ __all__ = [
     "uint16",
     "uint32",
     "uint64",
+    "when_default_changes",
 ]
 
 # --------------------------------------------------------------------------- shapes and types

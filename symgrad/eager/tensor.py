@@ -1,29 +1,34 @@
-"""Tensor: a value, with the array API's methods and operators.
-
-Here is also the front end that carries out calls without a symbol: it computes at once.
-"""
+"""Tensor: a value, with the array API's methods and operators, and PyTorch's for its gradient."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symgrad.errors import ArgumentError, DTypeError, ShapeError, SymgradError, TraceError
+from symgrad.eager.records import HookHandle, Hooks, Leaf, Record
+from symgrad.eager.views import Extra, renew, retain
+from symgrad.errors import (
+    ArgumentError,
+    DTypeError,
+    GradientError,
+    InPlaceError,
+    NotDifferentiable,
+    ShapeError,
+    TraceError,
+)
 from symgrad.ir.late import late
-from symgrad.ir.lifting import float_of, weak_dtype
-from symgrad.ir.op import FRONT_ENDS, SYMBOL_RANK, TENSOR_RANK, Attrs, Op
+from symgrad.ir.op import OPS, TENSOR_RANK
 from symgrad.ir.operators import Operators
-from symgrad.ir.quiet import quietly
-from symgrad.ir.site import here
 from symgrad.ir.storage import Storage
-from symgrad.ir.symbol import Symbol, constant
+from symgrad.ir.symbol import Symbol, constant, variable_on
 from symgrad.ops.conversion import is_known, require_cpu, values_of
-from symgrad.types import Dim, TensorType, TupleType, as_dtype, is_inexact, take_constraints
+from symgrad.types import TensorType, as_dtype, is_inexact
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -38,16 +43,20 @@ class Tensor(Operators):
         storage: where the value lives.
     """
 
-    __slots__ = ("__weakref__", "storage")
+    __slots__ = ("__weakref__", "_edge", "_extra", "storage")
     __front_rank__ = TENSOR_RANK
 
     storage: Storage
+    _edge: Record | Leaf | None
+    _extra: Extra | None
 
-    def __init__(self, value: Any, *, dtype: Any = None) -> None:
+    def __init__(self, value: Any, *, dtype: Any = None, requires_grad: bool = False) -> None:
         if type(value) is not Storage:
             wanted = None if dtype is None else as_dtype(dtype)
             value = Storage(values_of("Tensor", value, wanted, copy=True))
-        self.storage = value
+        self.storage, self._edge, self._extra = value, None, None
+        if requires_grad:
+            self.requires_grad = True
 
     # the value ----------------------------------------------------------------------------------
     def numpy(self) -> NDArray[Any]:
@@ -78,7 +87,231 @@ class Tensor(Operators):
         return NotImplemented  # somebody else's operand may know
 
     def __as_symbol__(self) -> Symbol:
-        return constant(self.storage.array)
+        edge = self.edge
+        if edge is None:
+            return constant(self.storage.array)
+        if isinstance(edge, Leaf):
+            return variable_on(self.storage)
+        raise TraceError(
+            "tensor in a graph",
+            f"it was computed eagerly, by {edge.name()}, and its gradient cannot follow it there",
+            got=self.type,
+            hint="x.detach() makes it a constant; a leaf that requires a gradient is a variable",
+        )
+
+    # its gradient -------------------------------------------------------------------------------
+    @property
+    def edge(self) -> Record | Leaf | None:
+        """Where a gradient that arrives here goes: a record, a leaf, or nowhere."""
+        extra = self._extra
+        if extra is not None and extra.is_stale:
+            renew(self)
+        return self._edge
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether calls on it are recorded; may be set on a leaf.
+
+        Raises (where set):
+            GradientError: it is no leaf, or not of floating-point type.
+        """
+        return self.edge is not None
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        edge = self.edge
+        if isinstance(edge, Record):
+            if wanted:
+                return
+            raise GradientError(
+                "requires_grad",
+                f"the result of {edge.name()} is no leaf",
+                hint="x.detach() gives one that requires nothing",
+                site=str(edge.site),
+            )
+        if bool(wanted) is (edge is not None):
+            return
+        if edge is not None:
+            edge.accepts = False
+            self._edge = None
+            return
+        if not is_inexact(self.dtype):
+            raise NotDifferentiable(
+                "requires_grad",
+                "only floating-point and complex tensors can require a gradient",
+                got=self.type,
+                hint="sg.astype(x, sg.float64) or a float literal",
+            )
+        self._edge = Leaf(self, self.extra)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set `requires_grad`, and give the tensor itself."""
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it is no result of a recorded call."""
+        return not isinstance(self.edge, Record)
+
+    @property
+    def grad_fn(self) -> Record | None:
+        """The record of the call that made it, or None."""
+        edge = self.edge
+        return edge if isinstance(edge, Record) else None
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that `backward` added up; may be set, to None as well.
+
+        Raises (where set):
+            ShapeError, DTypeError: the new gradient is not of this tensor's type.
+        """
+        extra = self._extra
+        grad = None if extra is None else extra.grad
+        if grad is None and isinstance(self.edge, Record) and not self.retains_grad:
+            warnings.warn(
+                "only leaves keep a gradient; call retain_grad() on this result before backward()",
+                UserWarning,
+                stacklevel=2,
+            )
+        return grad
+
+    @grad.setter
+    def grad(self, new: Tensor | None) -> None:
+        if new is not None:
+            if not isinstance(new, Tensor):  # pyright: ignore[reportUnnecessaryIsInstance]
+                got = type(new).__name__
+                raise DTypeError("grad", "no tensor", expected=self.type, got=got)
+            if new.shape != self.shape:
+                raise ShapeError("grad", "another shape", expected=self.type, got=new.type)
+            if new.dtype != self.dtype:
+                raise DTypeError("grad", "another type", expected=self.type, got=new.type)
+        self.extra.grad = new
+
+    @grad.deleter
+    def grad(self) -> None:
+        self.extra.grad = None
+
+    @property
+    def extra(self) -> Extra:
+        """What is kept beside value and edge; made when it is first asked for."""
+        if self._extra is None:
+            self._extra = Extra()
+        return self._extra
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether a result that is no leaf keeps its gradient."""
+        return self._extra is not None and self._extra.retains
+
+    def retain_grad(self) -> None:
+        """Have ``.grad`` filled by `backward`, though this is no leaf. For a leaf it does nothing.
+
+        Raises:
+            GradientError: it requires no gradient.
+        """
+        if not self.requires_grad:
+            raise GradientError(
+                "retain_grad", "the tensor requires no gradient", got=self.type, hint=_REQUIRE
+            )
+        record = self.grad_fn
+        if record is not None and not self.retains_grad:
+            retain(record, self.extra)
+
+    def detach(self) -> Tensor:
+        """The same value without its history: it shares memory and counts the same changes."""
+        return tensor_on(self.storage)
+
+    def detach_(self) -> Tensor:
+        """Forget the history; the tensor becomes a leaf that requires nothing.
+
+        Raises:
+            InPlaceError: it is a view, whose history is its base's.
+        """
+        if self._extra is not None and self._extra.source is not None:
+            raise InPlaceError(
+                "detach_", "a view has its base's history", got=self.type, hint="use detach()"
+            )
+        edge = self._edge
+        if isinstance(edge, Leaf):
+            edge.accepts = False
+        self._edge = None
+        return self
+
+    @property
+    def data(self) -> Tensor:
+        """The same as ``detach()``: changes are counted, so none goes unnoticed."""
+        return self.detach()
+
+    def clone(self) -> Tensor:
+        """A copy, through which gradients pass."""
+        return OPS["clone"](self)
+
+    def backward(
+        self,
+        gradient: Any = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Add the gradients of this tensor to ``.grad`` of the leaves that it depends on.
+
+        Args:
+            gradient: the cotangent of this tensor, of its shape; 1 if None, for one element.
+            retain_graph: keep the saved values, for another pass; None means ``create_graph``.
+            create_graph: record the pass itself, so that gradients can be differentiated again.
+            inputs: only to these tensors.
+
+        Raises:
+            GradientError: the tensor requires no gradient; it has several elements and no
+                ``gradient`` is given; what it needs was freed by an earlier pass.
+            InPlaceError: a value that is needed was changed since.
+            ShapeError: ``gradient`` has another shape.
+
+        When it raises, no ``.grad`` has changed; values that the pass had used already are freed.
+        """
+        late.backward([self], [gradient], retain_graph, create_graph, inputs)
+
+    def register_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call ``hook(grad)`` when the gradient of this tensor is complete.
+
+        What it returns, if not None, takes the gradient's place. Hooks run in the order of their
+        registration. The handle's ``remove()`` takes the hook out.
+
+        Raises:
+            GradientError: the tensor requires no gradient.
+        """
+        edge = self.edge
+        if edge is None:
+            raise GradientError(
+                "register_hook", "the tensor requires no gradient", got=self.type, hint=_REQUIRE
+            )
+        if edge.hooks is None:
+            edge.hooks = Hooks()
+        return edge.hooks.add(hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call ``hook(tensor)`` each time after a gradient was added to this leaf's ``.grad``.
+
+        Raises:
+            GradientError: it is no leaf that requires a gradient.
+        """
+        edge = self.edge
+        if not isinstance(edge, Leaf):
+            raise GradientError(
+                "register_post_accumulate_grad_hook",
+                "no leaf that requires a gradient",
+                got=self.type,
+            )
+        if edge.after is None:
+            edge.after = Hooks()
+        return edge.after.add(hook)
+
+    @property
+    def _version(self) -> int:
+        """How often the value was changed in place."""
+        return self.storage.version
 
     # what it looks like -------------------------------------------------------------------------
     @property
@@ -136,14 +369,25 @@ class Tensor(Operators):
         width = np.get_printoptions()["linewidth"] - 1
         text = np.array_repr(self.storage.array, max_line_width=width)
         # One letter more than in "array(", so every further line moves by one.
-        return text.replace("array(", "Tensor(", 1).replace("\n ", "\n  ")
+        text = text.replace("array(", "Tensor(", 1).replace("\n ", "\n  ")
+        edge = self.edge
+        if edge is None:
+            return text
+        note = "requires_grad=True" if isinstance(edge, Leaf) else f"grad_fn={edge!r}"
+        return f"{text[:-1]}, {note})"
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if spec else str(self)
 
     def __reduce__(self) -> Any:
         # A copy and a pickle hold the value; the lock of a storage stays where it is.
-        return as_tensor, (self.storage.array.copy(),)
+        if isinstance(self.edge, Record):
+            raise GradientError(
+                "copy",
+                "the result of a recorded call has a history that cannot be copied",
+                hint="x.detach() or x.clone()",
+            )
+        return _restored, (self.storage.array.copy(), self.requires_grad, self.extra.grad)
 
     # Python numbers -----------------------------------------------------------------------------
     def _single(self, what: str) -> NDArray[Any]:
@@ -200,7 +444,42 @@ class Tensor(Operators):
         return bool(np.any(np.equal(self.storage.array, np.asarray(item))))
 
 
+_REQUIRE = "x.requires_grad_() on a leaf before it is used"
 _API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+_new = object.__new__
+
+
+def tensor_on(storage: Storage, edge: Record | Leaf | None = None) -> Tensor:
+    """A tensor on a storage."""
+    tensor = _new(Tensor)
+    tensor.storage, tensor._edge, tensor._extra = storage, edge, None  # pyright: ignore[reportPrivateUsage]
+    return tensor
+
+
+def _revived(leaf: Leaf) -> Tensor:
+    tensor = tensor_on(leaf.storage, leaf)
+    tensor._extra = leaf.extra  # pyright: ignore[reportPrivateUsage]
+    return tensor
+
+
+late.revive = _revived
+
+
+def _restored(array: NDArray[Any], requires_grad: bool, grad: Tensor | None) -> Tensor:
+    tensor = Tensor(Storage(array), requires_grad=requires_grad)
+    if grad is not None:
+        tensor.extra.grad = grad
+    return tensor
+
+
+def as_tensor(value: Any) -> Tensor:
+    """The tensor that holds an array, which is not copied if its element type is known.
+
+    Raises:
+        DTypeError: an array of objects, texts, dates.
+    """
+    array = value if is_known(value) else values_of("asarray", value)
+    return tensor_on(Storage(np.asarray(array)))
 
 
 def _plain(value: Any) -> Any:
@@ -213,89 +492,4 @@ def _plain(value: Any) -> Any:
     return value
 
 
-class Pack(tuple[Any, ...]):
-    """The outputs of an op that has several; `item` takes it apart."""
-
-    __slots__ = ()
-    __front_rank__ = TENSOR_RANK
-
-
-# --- the front end ------------------------------------------------------------------------------
-
-
-def as_tensor(value: Any) -> Tensor:
-    """The tensor that holds an array, which is not copied if its element type is known.
-
-    Raises:
-        DTypeError: an array of objects, texts, dates.
-    """
-    array = value if is_known(value) else values_of("asarray", value)
-    return Tensor(Storage(np.asarray(array)))
-
-
-_WEAK = (bool, int, float, complex)
-
-
-def _value(op: Op, operand: Any, weak: np.dtype[Any] | None) -> Any:
-    if type(operand) is Tensor:
-        return operand.storage.array
-    if type(operand) is Pack:
-        return operand
-    return values_of(op.name, operand, weak if type(operand) in _WEAK else None)
-
-
-def _as_floats(values: list[Any]) -> list[Any]:
-    if all(is_inexact(v.dtype) for v in values):
-        return values
-    dtype = float_of(v.dtype for v in values)
-    return [v if is_inexact(v.dtype) else v.astype(dtype) for v in values]
-
-
-def _type_of(value: Any) -> Any:
-    if isinstance(value, Pack):
-        return TupleType(TensorType(v.shape, v.dtype) for v in value)
-    return TensorType(value.shape, value.dtype)
-
-
-def compute(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
-    """Check what a symbol's construction would check, then run the kernel."""
-    weak = weak_dtype(op, operands)
-    values = [_value(op, operand, weak) for operand in operands]
-    if op.integers == "float":
-        values = _as_floats(values)
-    types = [_type_of(value) for value in values]
-    if op.normalize is not None:
-        attrs = op.normalize(types, attrs)
-        if FRONT_ENDS.choose((), attrs) is not apply_eager:
-            # A name in a shape became a dimension.
-            return FRONT_ENDS.by_rank[SYMBOL_RANK](op, operands, attrs)
-    op.infer(types, attrs)
-    if not (op.warns or op.restricts_domain):
-        return wrapped(op.run(values, attrs))
-    return wrapped(quietly(op.run, values, attrs))
-
-
-def wrapped(result: Any) -> Any:
-    """A kernel's result as a tensor, several as a pack."""
-    if isinstance(result, tuple):
-        return Pack(cast("tuple[Any, ...]", result))
-    return Tensor(Storage(np.asarray(result)))
-
-
-def apply_eager(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
-    """Carry out a call without a symbol among its operands: compute, and wrap the result."""
-    if any(type(operand) is Dim for operand in operands):
-        return FRONT_ENDS.by_rank[SYMBOL_RANK](op, operands, attrs)
-    try:
-        return compute(op, operands, attrs)
-    except SymgradError as error:
-        take_constraints()
-        site = here()
-        if error.site is None and site is not None:
-            error.site = str(site)
-        raise
-
-
-FRONT_ENDS.by_rank[TENSOR_RANK] = apply_eager
-late.apply_eager = apply_eager
 late.as_tensor = as_tensor

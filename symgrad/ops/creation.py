@@ -202,7 +202,7 @@ def _as_type(value: Any, dtype: np.dtype[Any] | None, copy: bool | None) -> Any:
         if copy is False:
             raise ArgumentError("asarray", "the element type changes, so copy=False cannot be kept")
         return ops.astype(value, dtype)
-    return late.as_tensor(value.numpy().copy()) if copy and not isinstance(value, Symbol) else value
+    return ops.clone(value) if copy and not isinstance(value, Symbol) else value
 
 
 def _holds_values(obj: Any) -> bool:

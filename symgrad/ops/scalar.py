@@ -515,6 +515,17 @@ def astype(x: Array, /, dtype: Any, *, copy: bool = True, device: Any = None) ->
     return x.astype(dtype)
 
 
+@linear(type=lambda x: x, transpose=lambda ct, x: ct, guard="keep", warns=False)
+def clone(x: Array, /) -> Array:
+    """A copy: the identity, in memory of its own.
+
+    >>> import symgrad as sg
+    >>> sg.clone(sg.asarray([1.0, 2.0]))
+    Tensor([1., 2.])
+    """
+    return x.copy()
+
+
 @elementwise(partials=FLAT, takes="any", integers="keep", warns=False, view=True)
 def stop_gradient(x: Array, /) -> Array:
     """The identity with derivative zero.

@@ -14,7 +14,8 @@ from typing import Any, cast
 from symgrad.errors import ArgumentError, DTypeError, GradientError, ShapeError, SymgradError
 from symgrad.ir.late import late
 from symgrad.ir.lifting import lift
-from symgrad.ir.op import ZERO, ops
+from symgrad.ir.op import TENSOR_RANK, ZERO, ops
+from symgrad.ir.operators import Operators
 from symgrad.ir.site import Site, here
 from symgrad.ir.symbol import Symbol, building, constant, constructing
 from symgrad.ir.walk import reachable
@@ -37,6 +38,9 @@ def _sequence(value: Any) -> list[Any]:
 def _symbols(where: str, name: str, value: Any) -> list[Symbol]:
     symbols: list[Symbol] = []
     for position, item in enumerate(_sequence(value)):
+        if isinstance(item, Operators) and not isinstance(item, Symbol) and name == "inputs":
+            symbols.append(lift(item))  # a tensor that requires a gradient: its variable
+            continue
         if not isinstance(item, Symbol):
             raise ArgumentError(
                 where,
@@ -56,7 +60,7 @@ def _instead_of(value: Any) -> str | None:
     if hasattr(value, "__front_rank__"):
         return "a tensor holds a value and no graph: build with sg.placeholder or sg.variable"
     if callable(value):
-        return "differentiate what the function gives: call it on symbols first"
+        return "sg.func.grad differentiates functions; or call it on symbols or tensors first"
     return "pass a list of the symbols" if isinstance(value, (Mapping, set, frozenset)) else None
 
 
@@ -184,13 +188,15 @@ def grad(
     mode: str = "auto",
     level: str | None = None,
 ) -> tuple[Any, ...]:
-    """The gradients of ``outputs`` by ``inputs``, as new symbols.
+    """The gradients of ``outputs`` by ``inputs``: symbols of symbols, tensors of tensors.
 
     Args:
-        outputs: a symbol or several; scalars, unless ``grad_outputs`` is given.
-        inputs: a symbol or several, anywhere below the outputs, interior ones too.
+        outputs: a symbol or tensor, or several; scalars, unless ``grad_outputs`` is given.
+        inputs: a symbol or tensor, or several, anywhere below the outputs, interior ones too. A
+            tensor that requires a gradient may stand for its variable.
         grad_outputs: one cotangent per output, of its shape.
-        retain_graph, create_graph: for eager tensors; a graph of symbols always stays.
+        retain_graph, create_graph: for tensors, as in `Tensor.backward`; a graph of symbols always
+            stays.
         allow_unused: an input that the outputs do not use gives None instead of an error.
         materialize_grads: such an input gives zeros.
         mode: "reverse", "forward", or "auto": forward where the input is one real scalar.
@@ -213,6 +219,16 @@ def grad(
     >>> dy.eval({x: 2.0})
     array(12.)
     """
+    if any(getattr(y, "__front_rank__", 0) == TENSOR_RANK for y in _sequence(outputs)):
+        return late.tensor_gradients(
+            outputs,
+            inputs,
+            grad_outputs,
+            retain_graph,
+            create_graph,
+            allow_unused=allow_unused,
+            materialize_grads=materialize_grads,
+        )
     if mode not in _MODES:
         raise ArgumentError("grad", "unknown mode", expected=", ".join(_MODES), got=repr(mode))
     ys, xs = _symbols("grad", "outputs", outputs), _symbols("grad", "inputs", inputs)

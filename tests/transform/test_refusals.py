@@ -41,7 +41,7 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
         lambda: sg.grad(sg.sin, X),
         sg.ArgumentError,
         "grad: outputs[0] is no symbol: expected a symbol, got Op; "
-        "hint: differentiate what the function gives: call it on symbols first",
+        "hint: sg.func.grad differentiates functions; or call it on symbols or tensors first",
     ),
     (
         lambda: sg.grad([], X),

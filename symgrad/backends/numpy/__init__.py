@@ -32,9 +32,11 @@ class NumpyProgram:
 
     __slots__ = ("_bare", "_file", "_first_line", "_graph", "_updates", "run", "variables")
 
-    def __init__(self, graph: Graph, updates: Mapping[Symbol, int], *, bare: bool) -> None:
+    def __init__(
+        self, graph: Graph, updates: Mapping[Symbol, int], *, bare: bool, fresh: bool = True
+    ) -> None:
         self._graph, self._updates, self._bare = graph, updates, bare
-        listing = Listing(graph)
+        listing = Listing(graph, fresh=fresh)
         text, self._first_line = executable(listing)
         self._file = f"<symgrad call {next(_numbers)}>"
         namespace: dict[str, Any] = {"np": np, **listing.constants, **listing.references}

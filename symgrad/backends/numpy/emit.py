@@ -43,15 +43,20 @@ class Listing:
         constants: arrays and numpy numbers by name.
         references: functions and other objects by name.
         quiet: whether floating-point warnings must be off.
+
+    Args:
+        graph: what is to be computed.
+        fresh: whether each result must be an array of its own; otherwise it may be an input, or be
+            shown by another result.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, *, fresh: bool = True) -> None:
         emitter = _Emitter(graph)
         scope = emitter.scope
         self.inputs: list[str] = scope.inputs
         self.variables: dict[Symbol, str] = scope.variables
         self.statements: list[tuple[str, Symbol]] = emitter.statements
-        self.results: list[str] = emitter.results()
+        self.results: list[str] = emitter.results(fresh=fresh)
         self.dimensions: list[str] = scope.bind_inputs()
         self.constants: dict[str, Any] = scope.constants
         self.references: dict[str, Any] = scope.references
@@ -178,8 +183,8 @@ class _Emitter:
 
     # --- outputs ------------------------------------------------------------------------------
 
-    def results(self) -> list[str]:
-        """An expression for each output: an array that nothing else shows."""
+    def results(self, *, fresh: bool) -> list[str]:
+        """An expression for each output: an array, if ``fresh`` one that nothing else shows."""
         leaves = self.scope.leaves
         values = [
             self._values[s]
@@ -187,6 +192,8 @@ class _Emitter:
             else (self.scope.constant(s) if s.op is CONSTANT else leaves[s])
             for s in self.graph.outputs
         ]
+        if not fresh:
+            return [v.text if v.kind.shape else f"np.asarray({v.text})" for v in values]
         shown = Counter(id(value.buffer) for value in values)
         given: set[int] = set()
         return [_result(value, shown[id(value.buffer)] > 1, given) for value in values]

@@ -1,0 +1,314 @@
+"""The backward pass: the walk of reverse mode over records, on values.
+
+It does what `symgrad.transform.vjp` builds: the latest record first, cotangents of one value summed
+in the order in which they arrive, the same rules, the same guards. Rules that are used again run as
+compiled code on arrays; where the pass itself is recorded (``create_graph``), they run on tensors.
+
+Gradients are added to leaves at the very end, so a pass that fails has changed no ``.grad``.
+"""
+
+from __future__ import annotations
+
+import heapq
+import threading
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from symgrad.eager.plans import DOMAIN, PARTIAL, Pack
+from symgrad.eager.pullbacks import RESULT, Applied, positions
+from symgrad.eager.records import Edge, Leaf, Record, ghost
+from symgrad.eager.tensor import Tensor, tensor_on
+from symgrad.errors import AnomalyError, DTypeError, SeedError, SymgradError
+from symgrad.ir.modes import MODE, WATCHING
+from symgrad.ir.op import ZERO, ops
+from symgrad.ir.storage import Storage
+from symgrad.transform.guards import FREE, Guard, either
+from symgrad.transform.vjp import contributions
+from symgrad.types import TupleType, is_inexact
+
+adding = threading.Lock()
+"""Held while a gradient is added to ``.grad``: passes in several threads may meet at one leaf."""
+
+_add = np.add
+
+
+class Pass:
+    """One backward pass.
+
+    Args:
+        keep: whether saved values stay.
+        create: whether the pass is recorded: cotangents are tensors then, arrays otherwise.
+        wanted: the records and leaves whose cotangents are asked for; None means all leaves.
+    """
+
+    def __init__(self, *, keep: bool, create: bool, wanted: Iterable[Any] | None) -> None:
+        self.keep, self.create = keep, create
+        self.wanted = None if wanted is None else set(wanted)
+        self.active: set[Any] | None = None
+        self.found: dict[Any, Any] = {}
+        self.leaves: dict[Leaf, list[Any]] = {}
+        self._parts: dict[Record, list[Any]] = {}
+        self._guards: dict[Record, list[Guard]] = {}
+        self._pending: list[tuple[int, Record]] = []
+
+    # --- what has arrived ---------------------------------------------------------------------
+
+    def add(self, edge: Edge, part: Any, guard: Guard = FREE) -> None:
+        """Let a cotangent arrive; ZERO marks the way without one."""
+        if type(edge) is Leaf:
+            parts = self.leaves.get(edge)
+            if parts is None:
+                self.leaves[edge] = parts = []
+        else:
+            record = cast("Record", edge)
+            parts = self._parts.get(record)
+            if parts is None:
+                self._parts[record] = parts = []
+                heapq.heappush(self._pending, (record.order, record))
+            if guard is not FREE and part is not ZERO:
+                guards = self._guards.setdefault(record, [])
+                guards.extend([FREE] * (len(parts) - len(guards)))
+                guards.append(guard)
+        if part is not ZERO:
+            parts.append(part)
+
+    def _total(self, parts: Sequence[Any]) -> Any:
+        if not parts:
+            return ZERO
+        total = parts[0]
+        for part in parts[1:]:
+            total = total + part if self.create else _add(total, part)
+        return total
+
+    def _packed(self, record: Record, parts: Sequence[Any]) -> Any:
+        sums: list[Any] = [ZERO] * len(record.plan.type.items)
+        for index, part in parts:
+            sums[index] = part if sums[index] is ZERO else self._total([sums[index], part])
+        return ZERO if all(s is ZERO for s in sums) else tuple(sums)
+
+    def _guard(self, record: Record, count: int) -> Guard:
+        guards = self._guards.pop(record, None) if self._guards else None
+        if guards is None:
+            return FREE
+        return either([*guards, *[FREE] * (count - len(guards))])
+
+    # --- the walk -----------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Walk until nothing is pending."""
+        pending, parts_of = self._pending, self._parts
+        while pending:
+            _, record = heapq.heappop(pending)
+            parts = parts_of.pop(record)
+            guard = self._guard(record, len(parts))
+            ct = self._packed(record, parts) if record.plan.several else self._total(parts)
+            if record.hooks or record.retained:
+                ct = self._hooked(record, ct)
+            if self.wanted is not None and record in self.wanted:
+                self.found[record] = ct
+            if self.active is None:
+                wanted = record.mask
+            else:
+                wanted = sum(1 << i for i, e in enumerate(record.edges) if e in self.active)
+            if wanted:
+                self._spread(record, ct, guard, wanted)
+
+    def _spread(self, record: Record, ct: Any, guard: Guard, wanted: int) -> None:
+        """Hand a cotangent on to the operands."""
+        edges = record.edges
+        if ct is ZERO:
+            for i in positions(wanted):
+                self.add(edges[i], ZERO)
+            return
+        plain = record.before is None and record.after is None
+        if plain and not self.create and guard is FREE and not record.guarded:
+            pullback = record.pullback
+            if wanted != record.mask:
+                pullback = record.plan.pullback(wanted, 0)
+            straight = pullback.straight or pullback.compiled()
+            if straight is not None:
+                parts = straight(ct, *record.read(pullback.reads))
+                if MODE.get() & WATCHING:
+                    _watch(record, (ct,), parts)
+                for i, part in zip(pullback.targets, parts, strict=True):
+                    self.add(edges[i], part)
+                if len(pullback.targets) < len(pullback.wanted):
+                    self._mark(edges, pullback.wanted, pullback.targets)
+                if not self.keep:
+                    record.saved = None
+                return
+        self._by_rule(record, ct, guard, wanted)
+        if not self.keep:
+            record.saved = None
+
+    def _mark(self, edges: Sequence[Edge], wanted: Sequence[int], given: Sequence[int]) -> None:
+        for i in wanted:
+            if i not in given:
+                self.add(edges[i], ZERO)
+
+    def _by_rule(self, record: Record, ct: Any, guard: Guard, wanted: int) -> None:
+        """Run the op's rule on tensors."""
+        edges = record.edges
+        args, y = self._values(record)
+        cts = _lifted(ct)
+        if record.before:
+            cts = _prehooked(record, cts)
+        applied = Applied(record.plan.op, args, record.plan.attrs, record.plan.type, record.site)
+        found: dict[int, Any] = {}
+        try:
+            for i, part, passed, index in contributions(applied, y, cts, guard, positions(wanted)):
+                several = isinstance(record.plan.types[i], TupleType)
+                found[i] = part, _needed(edges[i], passed), index if several else None
+        except SymgradError as error:
+            if record.site is not None:
+                error.add_note(f"in the backward pass of {record.name()}, called at {record.site}")
+            raise
+        if record.after:
+            _posthooked(record, found, cts)
+        if MODE.get() & WATCHING:
+            given = cts if isinstance(cts, tuple) else (cts,)
+            _watch(record, given, [part for part, _, _ in found.values()])
+        for i in positions(wanted):
+            part, passed, index = found.get(i, (ZERO, FREE, None))
+            if part is not ZERO and not self.create:
+                part = part.storage.array
+            if index is not None:
+                part = index, part
+            self.add(edges[i], part, passed)
+
+    def _values(self, record: Record) -> tuple[list[Any], Any]:
+        """The operands and the result as the rule takes them; ghosts for what it does not read."""
+        plan, reads = record.plan, record.pullback.reads
+        read = dict(zip(reads, record.read(reads), strict=True))
+        storages: dict[int, Any] = {
+            k: s for k, (_, s, _) in zip(reads, record.saved or (), strict=False)
+        }
+        args: list[Any] = []
+        for i, kind in enumerate(plan.types):
+            value = read[i] if i in read else ghost(kind)
+            edge = record.edges[i] if self.create and i in read else None
+            args.append(_operand(value, storages.get(i), edge))
+        value = read[RESULT] if RESULT in read else ghost(plan.type)
+        edge = record if self.create and RESULT in read else None
+        y: Any = _operand(value, storages.get(RESULT), edge)
+        if plan.several:
+            y = tuple(ops.item(y, index=k) for k in range(len(plan.type.items)))
+        return args, y
+
+    # --- hooks --------------------------------------------------------------------------------
+
+    def _hooked(self, record: Record, ct: Any) -> Any:
+        if ct is ZERO or record.plan.several:
+            return ct
+        ct = self._through(record.hooks, ct)
+        for extra in record.retained or ():
+            kept = _lifted(ct)
+            with adding:
+                # Every pass adds, as for a leaf.
+                extra.grad = kept if extra.grad is None else extra.grad + kept
+        return ct
+
+    def _through(self, hooks: Any, ct: Any) -> Any:
+        """A cotangent after hooks that may replace it."""
+        for hook in list((hooks or {}).values()):
+            given = _lifted(ct)
+            new = hook(given)
+            if new is not None:
+                new = _replacement(new, given)
+                ct = new if self.create else new.storage.array
+        return ct
+
+    # --- the end ------------------------------------------------------------------------------
+
+    def totals(self) -> list[tuple[Leaf, Any]]:
+        """The gradients of all leaves that were reached, after their hooks."""
+        totals: list[tuple[Leaf, Any]] = []
+        for leaf, parts in self.leaves.items():
+            if self.wanted is not None and leaf not in self.wanted:
+                continue
+            total = self._total(parts)
+            if total is ZERO:
+                array = leaf.storage.array
+                total = np.zeros(array.shape, array.dtype)
+                total = _lifted(total) if self.create else total
+            totals.append((leaf, self._through(leaf.hooks, total)))
+        return totals
+
+
+def _lifted(ct: Any) -> Any:
+    """A cotangent as a tensor; of several results, a tuple of tensors or ZERO."""
+    if isinstance(ct, tuple):
+        return tuple(map(_lifted, cast("tuple[Any, ...]", ct)))
+    if ct is ZERO or isinstance(ct, Tensor):
+        return ct
+    return tensor_on(Storage(ct if type(ct) is np.ndarray else np.asarray(ct)))
+
+
+def _operand(value: Any, storage: Any, edge: Edge) -> Any:
+    if isinstance(value, Pack):
+        if edge is not None:
+            pack = Pack(value.storages)
+            pack.edge = edge
+            return pack
+        return value
+    if type(edge) is Leaf:
+        return edge.variable
+    return tensor_on(Storage(value) if storage is None else storage, edge)
+
+
+def _replacement(new: Any, given: Tensor) -> Tensor:
+    """What a hook gave for a cotangent."""
+    if not isinstance(new, Tensor):
+        got = type(new).__name__
+        raise DTypeError("hook", "its result is no tensor", expected=given.type, got=got)
+    if new.type != given.type:
+        raise SeedError("hook", "its result has another type", expected=given.type, got=new.type)
+    return new
+
+
+def _needed(edge: Edge, guard: Guard) -> Guard:
+    """The guard without what nothing further back asks for."""
+    if guard is FREE or edge is None:
+        return FREE
+    strong = guard.strong if edge.fragile & PARTIAL else None
+    weak = guard.weak if edge.fragile & DOMAIN else None
+    return FREE if strong is None and weak is None else Guard(strong, weak)
+
+
+def _prehooked(record: Record, cts: Any) -> Any:
+    given = cts if isinstance(cts, tuple) else (cts,)
+    for hook in list((record.before or {}).values()):
+        new = hook(given)
+        if new is not None:
+            given = tuple(new) if isinstance(new, (tuple, list)) else (new,)
+    return given if isinstance(cts, tuple) else given[0]
+
+
+def _posthooked(record: Record, found: dict[int, Any], cts: Any) -> None:
+    outputs = cts if isinstance(cts, tuple) else (cts,)
+    for hook in list((record.after or {}).values()):
+        inputs = tuple(found[i][0] if i in found else None for i in range(len(record.edges)))
+        new = hook(inputs, outputs)
+        if new is not None:
+            replaced = tuple(new) if isinstance(new, (tuple, list)) else (new,)
+            for i, part in enumerate(replaced):
+                if part is not None and i in found:
+                    found[i] = (part, *found[i][1:])
+
+
+def _watch(record: Record, cts: Sequence[Any], parts: Sequence[Any]) -> None:
+    given = [c.storage.array if isinstance(c, Tensor) else c for c in cts if c is not ZERO]
+    made = [p.storage.array if isinstance(p, Tensor) else p for p in parts]
+    if any(_is_nan(part) for part in made) and not any(_is_nan(ct) for ct in given):
+        raise AnomalyError(
+            f"backward through {record.name()}",
+            "the derivative is NaN, the cotangent is not",
+            got=", ".join(map(str, record.plan.types)),
+            site=str(record.site),
+        )
+
+
+def _is_nan(value: Any) -> bool:
+    return is_inexact(value.dtype) and bool(np.any(np.isnan(value)))
