@@ -1,21 +1,23 @@
-"""The front end of calls without a symbol: compute at once, and record where a gradient is wanted."""
+"""The front end of calls without a symbol: compute at once, and record what wants a gradient."""
 
+# pyright: reportPrivateUsage=false  # the constructor of tensors, taken apart for speed
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from symgrad.eager.plans import OtherFrontEnd, Pack, Plan, plan_for
-from symgrad.eager.records import Record, Saved
-from symgrad.eager.tensor import Tensor, tensor_on
+from symgrad.eager.plans import WEAK, OtherFrontEnd, Pack, Plan, find_plan, foreign
+from symgrad.eager.pullbacks import RESULT
+from symgrad.eager.records import Leaf, Record, Saved, orders
+from symgrad.eager.tensor import Tensor
 from symgrad.eager.views import mark_view
 from symgrad.errors import AnomalyError, SymgradError
 from symgrad.ir.late import late
 from symgrad.ir.modes import MODE, RECORDING, WATCHING
 from symgrad.ir.op import FRONT_ENDS, SYMBOL_RANK, TENSOR_RANK, Attrs, Op
-from symgrad.ir.site import here
+from symgrad.ir.site import here, place
 from symgrad.ir.storage import Storage, Window
 from symgrad.types import is_inexact, take_constraints
 
@@ -23,48 +25,112 @@ from symgrad.types import is_inexact, take_constraints
 def apply_eager(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
     """Carry out a call without a symbol among its operands."""
     try:
-        plan, values = plan_for(op, operands, attrs)
-        result = plan.run(values)
+        key: list[Any] = [op]
+        values: list[Any] = []
+        edges: list[Any] | None = None
+        for operand in operands:
+            kind = type(operand)
+            if kind in WEAK:
+                key.append(kind)
+                values.append(operand)
+                continue
+            try:
+                value = operand.storage.array
+                key += value.dtype, value.shape
+            except AttributeError:
+                value, known = foreign(op, operand)
+                key += known
+            values.append(value)
+            if kind is not Tensor or operand._edge is not None or operand._extra is not None:
+                edges = _edges(operands)
+        plan = find_plan(op, values, key, attrs)
+        if plan.changes:
+            values = plan.admit(values)
+        result = plan.run(*values)
     except OtherFrontEnd:
         return FRONT_ENDS.by_rank[SYMBOL_RANK](op, operands, attrs)
     except SymgradError as error:
-        take_constraints()
-        site = here()
-        if error.site is None and site is not None:
-            error.site = str(site)
-        raise
+        raise _placed(error) from None
+    return _wrapped(plan, operands, values, result, edges)
+
+
+def _edges(operands: Sequence[Any]) -> list[Any] | None:
+    """Where cotangents go, per operand; None if nowhere."""
+    edges: list[Any] = []
+    wanted = False
+    for operand in operands:
+        edge = getattr(operand, "_edge", None)
+        if edge.__class__ is not Leaf:  # what is no leaf may be a view of something changed
+            edge = getattr(operand, "edge", None)
+        edges.append(edge)
+        wanted = wanted or edge is not None
+    return edges if wanted else None
+
+
+def _placed(error: SymgradError) -> SymgradError:
+    take_constraints()
+    site = here()
+    if error.site is None and site is not None:
+        error.site = str(site)
+    return error
+
+
+def _wrapped(
+    plan: Plan,
+    operands: Sequence[Any],
+    values: Sequence[Any],
+    result: Any,
+    edges: list[Any] | None,
+) -> Any:
+    """The result as a tensor or pack; recorded, where a gradient is wanted."""
     mode = MODE.get()
     if mode & WATCHING:
         watch(plan, values, result)
+    recorded = edges is not None and mode & RECORDING and plan.records
     if plan.several:
-        return _packed(plan, operands, values, result, mode)
+        result = Pack.of(result)
+        if recorded:
+            result.edge = _record(plan, operands, values, (result, None, 0), edges)
+        return result
     if type(result) is not np.ndarray:
         result = np.asarray(result)
-    if op.view:
-        return _shown(plan, operands, values, result, mode)
-    storage = Storage(result)
-    tensor = tensor_on(storage)
-    if mode & RECORDING and plan.carries:
-        tensor._edge = _recorded(plan, operands, values, (result, storage, 0))  # pyright: ignore[reportPrivateUsage]
+    tensor = _new(Tensor)
+    tensor._edge, tensor._extra = None, None
+    if plan.op.view:
+        tensor.storage = storage = _shown(plan, operands, values, result, tensor)
+    else:
+        tensor.storage = storage = _new(Storage)
+        storage.array, storage.version, storage.shared = result, 0, None
+    if recorded:
+        tensor._edge = _record(plan, operands, values, (result, storage, storage.version), edges)
     return tensor
 
 
-def _recorded(
-    plan: Plan, operands: Sequence[Any], values: Sequence[Any], result: Saved
-) -> Record | None:
-    """The record of a call, if one of its operands requires a gradient."""
-    edges: list[Any] = []
-    mask, bit = 0, 1
-    for operand, active in zip(operands, plan.active, strict=True):
-        edge = operand.edge if active and isinstance(operand, (Tensor, Pack)) else None
-        edges.append(edge)
+_new = object.__new__  # constructors in Python would double the time of a small call
+
+
+def _record(
+    plan: Plan, operands: Sequence[Any], values: Sequence[Any], result: Saved, edges: Any
+) -> Record:
+    """The record of a call, as its constructor would make it."""
+    mask, bit, fragile = 0, 1, plan.fragile
+    for edge in edges:
         if edge is not None:
             mask |= bit
+            fragile |= edge.fragile
         bit <<= 1
-    if not mask or plan.op.family == "nondifferentiable":
-        return None
-    saved = [_saved(operand, value) for operand, value in zip(operands, values, strict=True)]
-    return Record(plan, edges, mask, saved, result, here())
+    record = _new(Record)
+    record.plan, record.edges, record.mask, record.fragile = plan, edges, mask, fragile
+    record.guarded = guarded = 0 if plan.live is None else plan.guarded(edges)
+    pullback = None if guarded else plan.pullbacks.get(mask)
+    record.pullback = pullback = pullback or plan.pullback(mask, guarded)
+    record.saved = [
+        result if k == RESULT else _saved(operands[k], values[k]) for k in pullback.reads
+    ]
+    record.watchers = None
+    record.order = next(orders)
+    record.place = place(5)
+    return record
 
 
 def _saved(operand: Any, value: Any) -> Saved:
@@ -74,36 +140,19 @@ def _saved(operand: Any, value: Any) -> Saved:
     return value, storage, storage.version
 
 
-def _packed(
-    plan: Plan, operands: Sequence[Any], values: Sequence[Any], results: Any, mode: int
-) -> Pack:
-    pack = Pack.of(cast("tuple[Any, ...]", results))
-    if mode & RECORDING and plan.carries:
-        pack.edge = _recorded(plan, operands, values, (pack, None, 0))
-    return pack
-
-
 def _shown(
-    plan: Plan, operands: Sequence[Any], values: Sequence[Any], result: Any, mode: int
-) -> Tensor:
-    """A result that may lie in the memory of the first operand."""
+    plan: Plan, operands: Sequence[Any], values: Sequence[Any], result: Any, tensor: Tensor
+) -> Storage:
+    """The storage of a result that may lie in the memory of the first operand."""
     source: Any = operands[0]
     if type(source) is Pack:
-        storage = next(s for s in source.storages if s.array is result)
-        tensor = tensor_on(storage)
-    elif isinstance(source, Tensor) and np.may_share_memory(result, source.storage.array):
-        storage = Window(result, source.storage)
-        tensor = tensor_on(storage)
-        if plan.op.family == "linear":
-            recorded = bool(mode & RECORDING)
-            mark_view(tensor, source, plan, tuple(values[1:]), recorded=recorded)
-    else:
-        storage = Storage(result)
-        tensor = tensor_on(storage)
-    if mode & RECORDING and plan.carries:
-        saved = result, storage, storage.version
-        tensor._edge = _recorded(plan, operands, values, saved)  # pyright: ignore[reportPrivateUsage]
-    return tensor
+        return next(s for s in source.storages if s.array is result)
+    if not isinstance(source, Tensor) or not np.may_share_memory(result, source.storage.array):
+        return Storage(result)
+    if plan.op.family == "linear":
+        recorded = bool(MODE.get() & RECORDING)
+        mark_view(tensor, source, plan, tuple(values[1:]), recorded=recorded)
+    return Window(result, source.storage)
 
 
 def watch(plan: Plan, values: Sequence[Any], result: Any) -> None:

@@ -1,4 +1,4 @@
-"""What users call on tensors: `backward`, which adds to ``.grad``, and `grad`, which gives a tuple."""
+"""What users call on tensors: `backward`, which adds to ``.grad``, and `grad`, which gives them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def backward(
     finally:
         MODE.reset(with_mode)
     for leaf, _ in totals:
-        for hook in list((leaf.after or {}).values()):
+        for hook in list(leaf.after.values()):
             hook(leaf.variable)
 
 
@@ -133,7 +133,8 @@ def _copied(tensor: Tensor, recorded: bool) -> Tensor:
 
 
 def _tensors(where: str, name: str, given: Any) -> list[Tensor]:
-    several = isinstance(given, Iterable) and not isinstance(given, (Tensor, np.ndarray, dict, set))
+    single = isinstance(given, (Tensor, np.ndarray, dict, set))
+    several = not single and isinstance(given, (list, tuple, Iterable))
     listed = list(cast("Iterable[Any]", given)) if several else [given]
     for position, item in enumerate(listed):
         if not isinstance(item, Tensor):

@@ -18,7 +18,7 @@ import numpy as np
 
 from symgrad.eager.plans import DOMAIN, PARTIAL, Pack
 from symgrad.eager.pullbacks import RESULT, Applied, positions
-from symgrad.eager.records import Edge, Leaf, Record, ghost
+from symgrad.eager.records import Edge, Hooks, Leaf, Record, Watchers, ghost
 from symgrad.eager.tensor import Tensor, tensor_on
 from symgrad.errors import AnomalyError, DTypeError, SeedError, SymgradError
 from symgrad.ir.modes import MODE, WATCHING
@@ -49,30 +49,26 @@ class Pass:
         self.active: set[Any] | None = None
         self.found: dict[Any, Any] = {}
         self.leaves: dict[Leaf, list[Any]] = {}
-        self._parts: dict[Record, list[Any]] = {}
-        self._guards: dict[Record, list[Guard]] = {}
-        self._pending: list[tuple[int, Record]] = []
+        self._parts: dict[Any, list[Any]] = {}
+        self._guards: dict[Any, list[Guard]] = {}
+        self._pending: list[tuple[int, Any]] = []
+        self._by_rules = create or bool(MODE.get() & WATCHING)
 
     # --- what has arrived ---------------------------------------------------------------------
 
-    def add(self, edge: Edge, part: Any, guard: Guard = FREE) -> None:
+    def add(self, edge: Any, part: Any, guard: Guard = FREE) -> None:
         """Let a cotangent arrive; ZERO marks the way without one."""
-        if type(edge) is Leaf:
-            parts = self.leaves.get(edge)
-            if parts is None:
-                self.leaves[edge] = parts = []
-        else:
-            record = cast("Record", edge)
-            parts = self._parts.get(record)
-            if parts is None:
-                self._parts[record] = parts = []
-                heapq.heappush(self._pending, (record.order, record))
-            if guard is not FREE and part is not ZERO:
-                guards = self._guards.setdefault(record, [])
-                guards.extend([FREE] * (len(parts) - len(guards)))
-                guards.append(guard)
-        if part is not ZERO:
-            parts.append(part)
+        parts = self._parts.get(edge)
+        if parts is None:
+            self._parts[edge] = parts = []
+            heapq.heappush(self._pending, (edge.order, edge))
+        if part is ZERO:
+            return
+        if guard is not FREE:
+            guards = self._guards.setdefault(edge, [])
+            guards.extend([FREE] * (len(parts) - len(guards)))
+            guards.append(guard)
+        parts.append(part)
 
     def _total(self, parts: Sequence[Any]) -> Any:
         if not parts:
@@ -97,64 +93,74 @@ class Pass:
     # --- the walk -----------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Walk until nothing is pending."""
-        pending, parts_of = self._pending, self._parts
+        """Walk until only leaves are left."""
+        pending, parts_of, active = self._pending, self._parts, self.active
         while pending:
-            _, record = heapq.heappop(pending)
+            order, record = heapq.heappop(pending)
             parts = parts_of.pop(record)
-            guard = self._guard(record, len(parts))
-            ct = self._packed(record, parts) if record.plan.several else self._total(parts)
-            if record.hooks or record.retained:
-                ct = self._hooked(record, ct)
-            if self.wanted is not None and record in self.wanted:
-                self.found[record] = ct
-            if self.active is None:
-                wanted = record.mask
+            if order > 0:
+                self.leaves[record] = parts
+                continue
+            guard = self._guard(record, len(parts)) if self._guards else FREE
+            if record.plan.several:
+                ct = self._packed(record, parts)
             else:
-                wanted = sum(1 << i for i, e in enumerate(record.edges) if e in self.active)
+                ct = parts[0] if len(parts) == 1 else self._total(parts)
+            if record.watchers is not None:
+                ct = self._hooked(record, ct)
+            wanted = record.mask
+            if active is not None:
+                if record in self.wanted:
+                    self.found[record] = ct
+                wanted = sum(1 << i for i, e in enumerate(record.edges) if e in active)
             if wanted:
                 self._spread(record, ct, guard, wanted)
 
     def _spread(self, record: Record, ct: Any, guard: Guard, wanted: int) -> None:
         """Hand a cotangent on to the operands."""
-        edges = record.edges
         if ct is ZERO:
-            for i in positions(wanted):
-                self.add(edges[i], ZERO)
+            self._mark(record.edges, positions(wanted))
             return
-        plain = record.before is None and record.after is None
-        if plain and not self.create and guard is FREE and not record.guarded:
-            pullback = record.pullback
-            if wanted != record.mask:
-                pullback = record.plan.pullback(wanted, 0)
-            straight = pullback.straight or pullback.compiled()
-            if straight is not None:
-                parts = straight(ct, *record.read(pullback.reads))
-                if MODE.get() & WATCHING:
-                    _watch(record, (ct,), parts)
-                for i, part in zip(pullback.targets, parts, strict=True):
-                    self.add(edges[i], part)
-                if len(pullback.targets) < len(pullback.wanted):
-                    self._mark(edges, pullback.wanted, pullback.targets)
-                if not self.keep:
-                    record.saved = None
-                return
-        self._by_rule(record, ct, guard, wanted)
+        pullback = record.pullback
+        if wanted != record.mask:
+            pullback = record.plan.pullback(wanted, 0)
+        straight = pullback.straight or pullback.compiled()
+        if (
+            straight is None
+            or self._by_rules
+            or guard is not FREE
+            or record.guarded
+            or record.watchers is not None
+        ):
+            self._by_rule(record, ct, guard, wanted)
+        else:
+            read = record.read(pullback.reads) if pullback.reads else ()
+            edges, parts_of = record.edges, self._parts
+            for i, part in zip(pullback.targets, straight(ct, *read), strict=True):
+                edge: Any = edges[i]
+                parts = parts_of.get(edge)
+                if parts is None:  # as `add` does
+                    parts_of[edge] = [part]
+                    heapq.heappush(self._pending, (edge.order, edge))
+                else:
+                    parts.append(part)
+            if pullback.idle:
+                self._mark(edges, pullback.idle)
         if not self.keep:
             record.saved = None
 
-    def _mark(self, edges: Sequence[Edge], wanted: Sequence[int], given: Sequence[int]) -> None:
-        for i in wanted:
-            if i not in given:
-                self.add(edges[i], ZERO)
+    def _mark(self, edges: Sequence[Edge], where: Iterable[int]) -> None:
+        for i in where:
+            self.add(edges[i], ZERO)
 
     def _by_rule(self, record: Record, ct: Any, guard: Guard, wanted: int) -> None:
         """Run the op's rule on tensors."""
         edges = record.edges
         args, y = self._values(record)
         cts = _lifted(ct)
-        if record.before:
-            cts = _prehooked(record, cts)
+        watchers = record.watchers
+        if watchers is not None and watchers.before:
+            cts = _prehooked(watchers.before, cts)
         applied = Applied(record.plan.op, args, record.plan.attrs, record.plan.type, record.site)
         found: dict[int, Any] = {}
         try:
@@ -165,8 +171,8 @@ class Pass:
             if record.site is not None:
                 error.add_note(f"in the backward pass of {record.name()}, called at {record.site}")
             raise
-        if record.after:
-            _posthooked(record, found, cts)
+        if watchers is not None and watchers.after:
+            _posthooked(watchers.after, len(edges), found, cts)
         if MODE.get() & WATCHING:
             given = cts if isinstance(cts, tuple) else (cts,)
             _watch(record, given, [part for part, _, _ in found.values()])
@@ -202,17 +208,18 @@ class Pass:
     def _hooked(self, record: Record, ct: Any) -> Any:
         if ct is ZERO or record.plan.several:
             return ct
-        ct = self._through(record.hooks, ct)
-        for extra in record.retained or ():
+        watchers = cast("Watchers", record.watchers)
+        ct = self._through(watchers.hooks, ct)
+        for extra in watchers.retained:
             kept = _lifted(ct)
             with adding:
                 # Every pass adds, as for a leaf.
                 extra.grad = kept if extra.grad is None else extra.grad + kept
         return ct
 
-    def _through(self, hooks: Any, ct: Any) -> Any:
+    def _through(self, hooks: Hooks, ct: Any) -> Any:
         """A cotangent after hooks that may replace it."""
-        for hook in list((hooks or {}).values()):
+        for hook in list(hooks.values()):
             given = _lifted(ct)
             new = hook(given)
             if new is not None:
@@ -249,9 +256,7 @@ def _lifted(ct: Any) -> Any:
 def _operand(value: Any, storage: Any, edge: Edge) -> Any:
     if isinstance(value, Pack):
         if edge is not None:
-            pack = Pack(value.storages)
-            pack.edge = edge
-            return pack
+            return Pack(value.storages, edge)
         return value
     if type(edge) is Leaf:
         return edge.variable
@@ -277,19 +282,19 @@ def _needed(edge: Edge, guard: Guard) -> Guard:
     return FREE if strong is None and weak is None else Guard(strong, weak)
 
 
-def _prehooked(record: Record, cts: Any) -> Any:
+def _prehooked(hooks: Hooks, cts: Any) -> Any:
     given = cts if isinstance(cts, tuple) else (cts,)
-    for hook in list((record.before or {}).values()):
+    for hook in list(hooks.values()):
         new = hook(given)
         if new is not None:
             given = tuple(new) if isinstance(new, (tuple, list)) else (new,)
     return given if isinstance(cts, tuple) else given[0]
 
 
-def _posthooked(record: Record, found: dict[int, Any], cts: Any) -> None:
+def _posthooked(hooks: Hooks, count: int, found: dict[int, Any], cts: Any) -> None:
     outputs = cts if isinstance(cts, tuple) else (cts,)
-    for hook in list((record.after or {}).values()):
-        inputs = tuple(found[i][0] if i in found else None for i in range(len(record.edges)))
+    for hook in list(hooks.values()):
+        inputs = tuple(found[i][0] if i in found else None for i in range(count))
         new = hook(inputs, outputs)
         if new is not None:
             replaced = tuple(new) if isinstance(new, (tuple, list)) else (new,)

@@ -136,7 +136,8 @@ def _take_history(base: Tensor, new: Tensor) -> None:
     base._edge = edge  # pyright: ignore[reportPrivateUsage]
     extra = base.extra
     if extra.retains and isinstance(old, Record):
-        old.retained = [kept for kept in old.retained or () if kept is not extra]
+        watchers = old.watched()
+        watchers.retained = tuple(kept for kept in watchers.retained if kept is not extra)
         extra.retains = False
         if isinstance(edge, Record):
             retain(edge, extra)

@@ -7,7 +7,8 @@ all that depends on types alone, so that further calls look it up and run the ke
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ from symgrad.types import (
 Array = NDArray[Any]
 
 DOMAIN, PARTIAL = 1, 2
-"""What a guard may have to protect: ops that restrict their domain, partials that may be infinite."""
+"""What a guard may have to protect: restricted domains, partials that may be infinite."""
 
 
 class Pack:
@@ -48,8 +49,8 @@ class Pack:
     __slots__ = ("edge", "storages")
     __front_rank__ = TENSOR_RANK
 
-    def __init__(self, storages: Sequence[Storage]) -> None:
-        self.storages, self.edge = storages, cast("Any", None)
+    def __init__(self, storages: Sequence[Storage], edge: Any = None) -> None:
+        self.storages, self.edge = storages, edge
 
     @classmethod
     def of(cls, arrays: Sequence[Array]) -> Pack:
@@ -71,21 +72,25 @@ class Plan:
         op, attrs: what is applied; the attributes in their normal form.
         types: of the operands, after casts.
         type: of the result.
-        carries: whether a derivative can pass through the result.
-        active: per operand, whether one can pass through it.
+        records: whether a derivative can pass through, so that calls are recorded.
+        live: the op's selections: see `symgrad.ir.op.Op.live`.
         fragile: what a guard may have to protect here, as bits.
         several: whether the result is a pack.
-        run: ``run(arrays)`` gives the result: an array, or a tuple of arrays.
+        pullbacks: those that were asked for, by their masks.
+        changes: whether operands are changed before the kernel takes them: see `admit`.
+        run: ``run(*arrays)`` gives the result: an array, or a tuple of arrays.
     """
 
     __slots__ = (
-        "_pullbacks",
-        "active",
         "attrs",
         "carries",
         "casts",
+        "changes",
         "fragile",
+        "live",
         "op",
+        "pullbacks",
+        "records",
         "run",
         "several",
         "type",
@@ -103,14 +108,30 @@ class Plan:
     ) -> None:
         self.op, self.attrs, self.types = op, attrs, types
         self.casts, self.weak = casts, weak
+        self.changes = casts is not None or weak is not None
         self.type: Any = op.infer(types, attrs)
         self.several = isinstance(self.type, TupleType)
-        self.carries = any(is_inexact(item.dtype) for item in items_of(self.type))
-        self.active = tuple(any(is_inexact(i.dtype) for i in items_of(kind)) for kind in types)
+        inexact = any(is_inexact(item.dtype) for item in items_of(self.type))
+        self.records = inexact and op.family != "nondifferentiable"
+        self.live = op.live
         bends = op.partials is not None and any(map(callable, op.partials))
         self.fragile = (PARTIAL if bends else 0) | (DOMAIN if op.restricts_domain else 0)
         self.run = _runner(op, attrs)
-        self._pullbacks: dict[tuple[int, int], Pullback] = {}
+        self.pullbacks: dict[Any, Pullback] = {}
+
+    def admit(self, values: list[Any]) -> list[Any]:
+        """The operands as the kernel takes them: Python numbers in arrays, integers as floats."""
+        if self.weak is not None:
+            where, weak = self.op.name, self.weak
+            values = [number(where, v, weak) if type(v) in WEAK else v for v in values]
+        if self.casts is not None:
+            pairs = zip(values, self.casts, strict=True)
+            values = [v if cast is None else v.astype(cast) for v, cast in pairs]
+        return values
+
+    def guarded(self, edges: Sequence[Any]) -> int:
+        """The operands, as bits, behind whose edges something asks for a guard."""
+        return sum(1 << i for i, edge in enumerate(edges) if edge is not None and edge.fragile)
 
     def pullback(self, mask: int, guarded: int) -> Pullback:
         """How cotangents pass to the operands of ``mask``.
@@ -119,30 +140,25 @@ class Plan:
             mask: bit ``i`` is set where operand ``i`` wants a cotangent.
             guarded: the same for operands whose guard will be asked for.
         """
-        key = mask, guarded
-        found = self._pullbacks.get(key)
+        key = (mask, guarded) if guarded else mask
+        found = self.pullbacks.get(key)
         if found is None:
-            found = self._pullbacks[key] = Pullback(self, mask, guarded)
+            found = self.pullbacks[key] = Pullback(self, mask, guarded)
         return found
 
 
-def _runner(op: Op, attrs: Attrs) -> Callable[[list[Any]], Any]:
+def _runner(op: Op, attrs: Attrs) -> Callable[..., Any]:
+    """The kernel with its attributes, to be called on arrays."""
+    kernel: Any = op.kernel
     if op.needs is not None:  # asked anew at each call, for its error
-        return lambda values: quietly(op.run, values, attrs)
-    kernel, quiet = op.kernel, op.warns or op.restricts_domain
-    if op.ufunc is not None and not attrs:
+        kernel = lambda *values: op.run(values, attrs)  # noqa: E731
+    elif op.variadic:
+        kernel = lambda *values: op.kernel(list(values), **attrs)  # noqa: E731
+    elif op.ufunc is not None and not attrs:
         kernel = op.ufunc
-    if op.variadic:
-        if quiet:
-            return lambda values: quietly(lambda: kernel(list(values), **attrs))
-        return lambda values: kernel(list(values), **attrs)
-    if attrs:
-        if quiet:
-            return lambda values: quietly(lambda: kernel(*values, **attrs))
-        return lambda values: kernel(*values, **attrs)
-    if quiet:
-        return lambda values: quietly(kernel, *values)
-    return lambda values: kernel(*values)
+    elif attrs:
+        kernel = partial(kernel, **attrs)
+    return partial(quietly, kernel) if op.warns or op.restricts_domain else kernel
 
 
 class OtherFrontEnd(Exception):
@@ -155,62 +171,45 @@ _KEPT = 20_000
 _plans: dict[Any, Plan] = {}
 when_default_changes(_plans.clear)
 _known = frozenset(DTYPES.values())
-WEAK = (bool, int, float, complex)
+WEAK = frozenset((bool, int, float, complex))
 
 
-def plan_for(op: Op, operands: Sequence[Any], attrs: Attrs) -> tuple[Plan, list[Any]]:
-    """The plan of a call, and the arrays of its operands as the kernel takes them.
+def find_plan(op: Op, values: list[Any], key: list[Any], attrs: Attrs) -> Plan:
+    """The plan of a call.
 
     Args:
-        operands: tensors, packs, arrays and numbers.
+        values: arrays, packs and Python numbers.
+        key: the op and what tells the types of the values.
 
     Raises:
         what the construction of a symbol would raise, and OtherFrontEnd.
     """
-    key: list[Any] = [op]
-    values: list[Any] = []
-    for operand in operands:
-        kind = type(operand)
-        if kind in WEAK:
-            key.append(kind)
-            values.append(operand)
-            continue
-        if kind is np.ndarray:
-            array = operand if operand.dtype in _known else values_of(op.name, operand)
-        elif kind is Pack:
-            key.append(tuple([(s.array.dtype, s.array.shape) for s in operand.storages]))
-            values.append(operand)
-            continue
-        elif kind is Dim:
-            raise OtherFrontEnd
-        else:
-            storage = getattr(operand, "storage", None)
-            array = values_of(op.name, operand) if storage is None else storage.array
-        key.append(array.dtype)
-        key.append(array.shape)
-        values.append(array)
     if attrs and attrs is not op.signature.defaults:
-        key.extend(map(attribute_key, attrs.values()))
-    name: Any = tuple(key)
+        key += map(attribute_key, attrs.values())
+    name = tuple(key)
     try:
-        plan = _plans.get(name)
-    except TypeError:  # an attribute that cannot be looked up
-        name, plan = None, None
-    if plan is None:
+        return _plans[name]
+    except KeyError:
         plan = _new_plan(op, values, attrs)
-        if name is not None:
-            if len(_plans) >= _KEPT:
-                _plans.clear()
-            _plans[name] = plan
-    if plan.weak is not None:
-        weak, where = plan.weak, op.name
-        values = [number(where, v, weak) if type(v) in WEAK else v for v in values]
-    if plan.casts is not None:
-        values = [
-            v if cast is None else v.astype(cast)
-            for v, cast in zip(values, plan.casts, strict=True)
-        ]
-    return plan, values
+        if len(_plans) >= _KEPT:
+            _plans.clear()
+        _plans[name] = plan
+        return plan
+    except TypeError:  # an attribute that cannot be looked up
+        return _new_plan(op, values, attrs)
+
+
+def foreign(op: Op, operand: Any) -> tuple[Any, tuple[Any, ...]]:
+    """What is no tensor: its value, and what tells its type."""
+    kind = type(operand)
+    if kind is Pack:
+        return operand, (operand.type,)
+    if kind is Dim:
+        raise OtherFrontEnd
+    array = operand
+    if kind is not np.ndarray or operand.dtype not in _known:
+        array = values_of(op.name, operand)
+    return array, (array.dtype, array.shape)
 
 
 def _new_plan(op: Op, values: list[Any], attrs: Attrs) -> Plan:

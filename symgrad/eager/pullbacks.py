@@ -53,11 +53,13 @@ class Pullback:
     Attributes:
         wanted: the positions of the operands.
         reads: what the rule needs: positions of operands, and RESULT.
-        straight: ``straight(ct, *read)`` gives the contributions to ``targets``, once compiled.
+        straight: ``straight(ct, *read)`` gives the contributions to ``targets``, once compiled; who
+            calls it switches warnings off.
         targets: the positions of the operands that get one from ``straight``.
+        idle: those of the operands that get none.
     """
 
-    __slots__ = ("_plan", "_uses", "reads", "straight", "targets", "wanted")
+    __slots__ = ("_plan", "_uses", "idle", "reads", "straight", "targets", "wanted")
 
     def __init__(self, plan: Plan, mask: int, guarded: int) -> None:
         self._plan, self._uses = plan, 0
@@ -65,6 +67,7 @@ class Pullback:
         self.reads = _reads(plan, mask, guarded)
         self.straight: Callable[..., tuple[Any, ...]] | None = None
         self.targets: list[int] = []
+        self.idle: list[int] = []
 
     def compiled(self) -> Callable[..., tuple[Any, ...]] | None:
         """The compiled rule; None as long as it was hardly used, and for packs."""
@@ -81,7 +84,8 @@ class Pullback:
         outputs = [contribution for _, contribution, _ in trace.found]
         graph = Graph([trace.ct, *given], outputs)
         self.targets = [i for i, _, _ in trace.found]
-        self.straight = NumpyProgram(graph, {}, bare=False, fresh=False).run
+        self.idle = [i for i in self.wanted if i not in self.targets]
+        self.straight = NumpyProgram(graph, {}, bare=False, fresh=False).call
 
 
 class _Trace:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,9 @@ Array: TypeAlias = NDArray[Any]
 Saved: TypeAlias = tuple[Any, Storage | None, int]
 """A value that a rule reads, the storage it lies in (if that can change), and its version then."""
 
-_orders = itertools.count(0, -1)
+orders = itertools.count(0, -1)
+"""The numbers of records: they fall, so that the latest record comes first."""
+_leaf_orders = itertools.count(1)
 
 
 class Hooks(dict[int, Any]):
@@ -57,7 +60,7 @@ class HookHandle:
         """Take the hook out; a second time does nothing."""
         self._hooks.pop(self._key, None)
 
-    def __enter__(self) -> HookHandle:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -71,19 +74,20 @@ class Leaf:
         storage: the tensor's.
         extra: what the tensor keeps beside its value: ``extra.grad`` among it.
         accepts: whether the tensor still requires a gradient.
+        order: greater than that of any record.
         hooks: called with the gradient before it is added.
         after: called with the tensor once it was added.
     """
 
-    __slots__ = ("__weakref__", "_tensor", "accepts", "after", "extra", "hooks", "storage")
+    __slots__ = ("__weakref__", "_tensor", "accepts", "after", "extra", "hooks", "order", "storage")
     fragile = 0
 
     def __init__(self, tensor: Tensor, extra: Any) -> None:
         self.storage, self.extra = tensor.storage, extra
         self._tensor = weakref.ref(tensor)
         self.accepts = True
-        self.hooks: Hooks | None = None
-        self.after: Hooks | None = None
+        self.order = next(_leaf_orders)
+        self.hooks, self.after = Hooks(), Hooks()
 
     @property
     def variable(self) -> Tensor:
@@ -102,8 +106,6 @@ class Leaf:
 
     def register_hook(self, function: Callable[..., Any]) -> HookHandle:
         """Call ``function(grad_inputs, grad_outputs)`` once a gradient was added."""
-        if self.after is None:
-            self.after = Hooks()
         return self.after.add(lambda tensor: function((), (tensor.grad,)))
 
     def __repr__(self) -> str:
@@ -112,6 +114,22 @@ class Leaf:
 
 
 Edge: TypeAlias = "Record | Leaf | None"
+
+
+class Watchers:
+    """What is called while a pass goes through a record.
+
+    Attributes:
+        hooks: called with the result's cotangent; they may replace it.
+        retained: where the cotangent is kept, after the hooks.
+        before, after: called around the rule with all cotangents.
+    """
+
+    __slots__ = ("after", "before", "hooks", "retained")
+
+    def __init__(self) -> None:
+        self.hooks, self.before, self.after = Hooks(), Hooks(), Hooks()
+        self.retained: tuple[Any, ...] = ()
 
 
 class Record:
@@ -123,57 +141,59 @@ class Record:
         mask: the operands with an edge, as bits.
         guarded: those of them whose guard may matter.
         fragile: what a guard may have to protect here or further back, as bits.
+        pullback: how cotangents pass through.
+        saved: what the pullback reads; None once it was freed.
         order: falls with every record, so that the latest comes first.
-        site: the line of the call.
-        hooks: called with the result's cotangent; they may replace it.
-        retained: where the cotangent is kept, after the hooks.
-        after, before: called around the rule with all cotangents.
+        place: the line of the call, as `symgrad.ir.site.place` gives it.
+        watchers: hooks, if there are any.
     """
 
     __slots__ = (
         "__weakref__",
-        "after",
-        "before",
         "edges",
         "fragile",
         "guarded",
-        "hooks",
         "mask",
         "order",
+        "place",
         "plan",
         "pullback",
-        "retained",
         "saved",
-        "site",
+        "watchers",
     )
 
     def __init__(
         self,
         plan: Plan,
         edges: Sequence[Edge],
-        mask: int,
         operands: Sequence[Saved],
         result: Saved,
-        site: Site | None,
     ) -> None:
-        fragile, guarded = plan.fragile, 0
-        live = plan.op.live
+        mask, fragile = 0, plan.fragile
         for i, edge in enumerate(edges):
-            if edge is not None and edge.fragile:
+            if edge is not None:
+                mask |= 1 << i
                 fragile |= edge.fragile
-                if live is not None:
-                    guarded |= 1 << i
-        self.plan, self.edges, self.mask = plan, edges, mask
-        self.fragile, self.guarded, self.site = fragile, guarded, site
-        self.pullback: Pullback = plan.pullback(mask, guarded)
-        self.saved: tuple[Saved, ...] | None = tuple(
-            [result if k == RESULT else operands[k] for k in self.pullback.reads]
-        )
-        self.order = next(_orders)
-        self.hooks: Hooks | None = None
-        self.retained: list[Any] | None = None
-        self.before: Hooks | None = None
-        self.after: Hooks | None = None
+        self.plan, self.edges, self.mask, self.fragile = plan, edges, mask, fragile
+        self.guarded = 0 if plan.live is None else plan.guarded(edges)
+        self.pullback: Pullback = plan.pullback(mask, self.guarded)
+        self.saved: Sequence[Saved] | None = [
+            result if k == RESULT else operands[k] for k in self.pullback.reads
+        ]
+        self.order = next(orders)
+        self.place: tuple[CodeType, int] | None = None
+        self.watchers: Watchers | None = None
+
+    @property
+    def site(self) -> Site | None:
+        """The line of the call."""
+        return None if self.place is None else Site(*self.place)
+
+    def watched(self) -> Watchers:
+        """Where hooks are registered."""
+        if self.watchers is None:
+            self.watchers = Watchers()
+        return self.watchers
 
     # --- what it saved ------------------------------------------------------------------------
 
@@ -184,10 +204,8 @@ class Record:
             GradientError: they were freed by a backward pass.
             InPlaceError: one of them was changed since.
         """
-        reads, saved = self.pullback.reads, self.saved
+        saved = self.saved
         if saved is None:
-            if not reads:
-                return []
             raise GradientError(
                 f"backward through {self.plan.op.name}",
                 "the values that it needs were freed by an earlier pass",
@@ -195,12 +213,19 @@ class Record:
                 site=str(self.site),
             )
         values: list[Any] = []
-        for k, (array, storage, version) in zip(reads, saved, strict=True):
-            if k in wanted:
-                if storage is not None and storage.version != version:
-                    raise self._changed(k, storage, version)
-                values.append(array)
+        for array, storage, version in saved:
+            if storage is not None and storage.version != version:
+                self._require_unchanged(wanted)
+            values.append(array)
+        reads = self.pullback.reads
+        if wanted is not reads:
+            values = [values[reads.index(k)] for k in wanted]
         return values
+
+    def _require_unchanged(self, wanted: Sequence[int]) -> None:
+        for k, (_, storage, version) in zip(self.pullback.reads, self.saved or (), strict=True):
+            if k in wanted and storage is not None and storage.version != version:
+                raise self._changed(k, storage, version)
 
     def _changed(self, k: int, storage: Storage, version: int) -> InPlaceError:
         kind = self.plan.type if k == RESULT else self.plan.types[k]
@@ -222,10 +247,10 @@ class Record:
     def moved(self, old: Storage, new: Storage) -> None:
         """The result now lies in another storage, by a change in place."""
         if self.saved:
-            self.saved = tuple(
+            self.saved = [
                 (new.array, new, new.version) if storage is old else (array, storage, version)
                 for array, storage, version in self.saved
-            )
+            ]
 
     # --- what a user sees -----------------------------------------------------------------------
 
@@ -255,16 +280,12 @@ class Record:
         raise AttributeError(f"the record of {self.plan.op.name!r} has no attribute {name!r}")
 
     def register_hook(self, function: Callable[..., Any]) -> HookHandle:
-        """Call ``function(grad_inputs, grad_outputs)`` after the rule; it may replace the former."""
-        if self.after is None:
-            self.after = Hooks()
-        return self.after.add(function)
+        """Call ``function(grad_inputs, grad_outputs)`` after the rule; it may replace inputs."""
+        return self.watched().after.add(function)
 
     def register_prehook(self, function: Callable[..., Any]) -> HookHandle:
         """Call ``function(grad_outputs)`` before the rule; it may replace them."""
-        if self.before is None:
-            self.before = Hooks()
-        return self.before.add(function)
+        return self.watched().before.add(function)
 
     def __repr__(self) -> str:
         return f"<{self.plan.op.name}>"

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from symgrad.eager.records import HookHandle, Hooks, Leaf, Record
+from symgrad.eager.records import HookHandle, Leaf, Record
 from symgrad.eager.views import Extra, renew, retain
 from symgrad.errors import (
     ArgumentError,
@@ -287,9 +287,7 @@ class Tensor(Operators):
             raise GradientError(
                 "register_hook", "the tensor requires no gradient", got=self.type, hint=_REQUIRE
             )
-        if edge.hooks is None:
-            edge.hooks = Hooks()
-        return edge.hooks.add(hook)
+        return (edge if isinstance(edge, Leaf) else edge.watched()).hooks.add(hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Call ``hook(tensor)`` each time after a gradient was added to this leaf's ``.grad``.
@@ -304,8 +302,6 @@ class Tensor(Operators):
                 "no leaf that requires a gradient",
                 got=self.type,
             )
-        if edge.after is None:
-            edge.after = Hooks()
         return edge.after.add(hook)
 
     @property

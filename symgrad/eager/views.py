@@ -77,7 +77,8 @@ class Extra:
 def retain(record: Record, extra: Extra) -> None:
     """Have the cotangent of a record kept in ``extra.grad``, after all hooks."""
     extra.retains = True
-    record.retained = [*(record.retained or ()), extra]
+    watchers = record.watched()
+    watchers.retained = (*watchers.retained, extra)
 
 
 def aliases_of(tensor: Tensor) -> Aliases:
@@ -116,7 +117,7 @@ def renew(view: Tensor) -> None:
             others = [(value, None, 0) for value in extra.operands]
             edges = [edge, *(None for _ in others)]
             saved = [(step.storage.array, None, 0), *others]
-            edge = Record(extra.plan, edges, 1, saved, saved[0], None)
+            edge = Record(extra.plan, edges, saved, saved[0])
         step._edge = edge  # pyright: ignore[reportPrivateUsage]
         extra.seen = extra.aliases.history  # pyright: ignore[reportOptionalMemberAccess]
 
@@ -139,5 +140,5 @@ def positions_in_base(view: Tensor, where: str) -> tuple[Tensor, NDArray[Any]]:
                 got=view.type,
                 hint="change a clone",
             )
-        positions = extra.plan.run([positions, *extra.operands])
+        positions = extra.plan.run(positions, *extra.operands)
     return base, np.asarray(positions)

@@ -69,13 +69,17 @@ class FrontEnds:
     def __init__(self) -> None:
         self.by_rank: dict[int, FrontEnd] = {}
 
-    def choose(self, operands: Sequence[Any], attrs: Attrs) -> FrontEnd:
+    def choose(self, operands: Sequence[Any], attrs: Attrs | None) -> FrontEnd:
         rank = 0
         for operand in operands:
-            rank = max(rank, getattr(operand, "__front_rank__", 0))
-        if rank < SYMBOL_RANK and attrs and any(_holds_dim(value) for value in attrs.values()):
-            rank = SYMBOL_RANK
-        return self.by_rank[rank] if rank > TENSOR_RANK else late.apply_eager
+            found = getattr(operand, "__front_rank__", 0)
+            if found > rank:  # a call of max would double the time of the loop
+                rank = found
+        if rank > TENSOR_RANK:
+            return self.by_rank[rank]
+        if attrs and any(map(_holds_dim, attrs.values())):
+            return self.by_rank[SYMBOL_RANK]
+        return late.apply_eager
 
 
 TENSOR_RANK, SYMBOL_RANK, PATTERN_RANK = 1, 2, 3
@@ -159,7 +163,11 @@ class Op:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            operands, attrs = self.signature.bind(self.name, args, kwargs)
+            signature = self.signature
+            if len(args) == signature.plain and not kwargs:
+                # Operands alone, by position: attributes that are not given hold no dimension.
+                return FRONT_ENDS.choose(args, None)(self, args, signature.defaults)
+            operands, attrs = signature.bind(self.name, args, kwargs)
             return FRONT_ENDS.choose(operands, attrs)(self, operands, attrs)
         except SymgradError as error:
             if error.site is None:

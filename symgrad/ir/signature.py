@@ -68,8 +68,8 @@ class Signature:
         "defaults",
         "operands",
         "parameters",
+        "plain",
         "positional",
-        "simple",
         "text",
         "variadic",
     )
@@ -96,12 +96,13 @@ class Signature:
         attributes = [p for p in self.parameters if not p.is_operand]
         if all(p.default is not inspect.Parameter.empty for p in attributes):
             self.defaults = {p.name: canonical(p.name, p.default) for p in attributes}
-        # Whether a call with operands alone, all positional, needs no further look.
-        self.simple = (
+        simple = (
             len(self.defaults) == len(attributes)
             and not self.variadic
             and all(p.is_operand for p in self.positional[: self.arity])
         )
+        # So many operands alone, all by position, need no further look; -1: there is no such call.
+        self.plain = self.arity if simple else -1
 
     def bind(
         self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -111,7 +112,7 @@ class Signature:
         Raises:
             ArgumentError: too many, missing, unknown or doubly given arguments.
         """
-        if self.simple and not kwargs and len(args) == self.arity:
+        if not kwargs and len(args) == self.plain:
             return args, self.defaults
         if len(args) > len(self.positional):
             raise ArgumentError(

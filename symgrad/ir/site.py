@@ -40,14 +40,24 @@ _own: dict[str, bool] = {}  # by file name: whether the file is the package's
 
 def here() -> Site | None:
     """The site of the innermost caller outside the package."""
-    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    found = place(2)
+    return None if found is None else Site(*found)
+
+
+def place(depth: int) -> tuple[CodeType, int] | None:
+    """What a `Site` is made of, for who makes many and shows few.
+
+    Args:
+        depth: how many frames, from the caller's own on, are known to be the package's.
+    """
+    frame: FrameType | None = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
-        file = frame.f_code.co_filename
-        own = _own.get(file)
+        code = frame.f_code
+        own = _own.get(code.co_filename)
         if own is None:
             name = frame.f_globals.get("__name__", "")
-            own = _own[file] = name == _PACKAGE or name.startswith(_PREFIX)
+            own = _own[code.co_filename] = name == _PACKAGE or name.startswith(_PREFIX)
         if not own:
-            return Site(frame.f_code, frame.f_lasti)
+            return code, frame.f_lasti
         frame = frame.f_back
     return None

@@ -29,64 +29,65 @@ class Storage:
     Attributes:
         array: the present value; treat it as read-only.
         version: how often the value was changed.
-        symbol: weak reference to the variable on this storage, if one was made.
-        shown: whether windows show parts of the array, so that it cannot be replaced.
-        changed_at: the line of the last change in place, or None.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_locks",
-        "array",
-        "changed_at",
-        "shown",
-        "symbol",
-        "version",
-    )
+    __slots__ = ("__weakref__", "array", "shared", "version")
 
     def __init__(self, array: NDArray[Any]) -> None:
         self.array = array
         self.version = 0
-        self.symbol: weakref.ref[Symbol] | None = None
-        self.shown = False
-        self.changed_at: Site | None = None
-        self._locks: tuple[threading.Lock, threading.RLock] | None = None  # made when asked for
+        self.shared: Shared | None = None  # made when it is asked for: most storages need none
+
+    def ties(self) -> Shared:
+        """What variables, windows and threads keep here."""
+        with _making:
+            if self.shared is None:
+                self.shared = Shared()
+            return self.shared
 
     @property
     def lock(self) -> threading.Lock:
         """Held while the value is read or replaced together with others; for a moment only."""
-        return (self._locks or self._with_locks())[0]
+        return (self.shared or self.ties()).lock
 
     @property
     def turn(self) -> threading.RLock:
         """Held by whoever works out a new value from the old one, until it is stored."""
-        return (self._locks or self._with_locks())[1]
+        return (self.shared or self.ties()).turn
 
-    def _with_locks(self) -> tuple[threading.Lock, threading.RLock]:
-        with _making_locks:
-            if self._locks is None:
-                self._locks = threading.Lock(), threading.RLock()
-            return self._locks
+    @property
+    def symbol(self) -> weakref.ref[Symbol] | None:
+        """Weak reference to the variable on this storage, if one was made."""
+        return None if self.shared is None else self.shared.symbol
+
+    @symbol.setter
+    def symbol(self, reference: weakref.ref[Symbol]) -> None:
+        self.ties().symbol = reference
+
+    @property
+    def changed_at(self) -> Site | None:
+        """The line of the last change in place, if there was one."""
+        return None if self.shared is None else self.shared.changed_at
 
     def replace(self, array: NDArray[Any]) -> None:
         """Make ``array`` the value. The caller holds the lock and gives the array away."""
-        if self.shown:
+        if self.ties().shown:
             np.copyto(self.array, array)
         else:
             self.array = array
         self.version += 1
+
+    def assign(self, array: NDArray[Any]) -> None:
+        """Make ``array``, which is given away, the value; wait for a computed one to be stored."""
+        with self.turn, self.lock:
+            self.replace(array)
 
     def overwrite(self, array: NDArray[Any], site: Site | None) -> None:
         """Write ``array`` into the memory of the value, which others may show as well."""
         with self.turn, self.lock:
             np.copyto(self.array, array, casting="unsafe")
             self.version += 1
-            self.changed_at = site
-
-    def assign(self, array: NDArray[Any]) -> None:
-        """Make ``array``, which is given away, the value; wait for a computed one to be stored."""
-        with self.turn, self.lock:
-            self.replace(array)
+            self.ties().changed_at = site
 
     def read(self) -> NDArray[Any]:
         """A read-only view of the present value."""
@@ -95,7 +96,27 @@ class Storage:
         return np.asarray(view)
 
 
-_making_locks = threading.Lock()
+class Shared:
+    """What a storage keeps for those who share it.
+
+    Attributes:
+        lock, turn: see `Storage`.
+        symbol: the variable on the storage, if one was made.
+        shown: whether windows show parts of the array, so that it cannot be replaced.
+        changed_at: the line of the last change in place, or None.
+    """
+
+    __slots__ = ("changed_at", "lock", "shown", "symbol", "turn")
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.turn = threading.RLock()
+        self.symbol: weakref.ref[Symbol] | None = None
+        self.shown = False
+        self.changed_at: Site | None = None
+
+
+_making = threading.Lock()
 
 
 class Window(Storage):
@@ -105,14 +126,21 @@ class Window(Storage):
         base: the storage that owns the memory.
     """
 
-    __slots__ = ("base",)
+    __slots__ = ("_symbol", "base")
 
     def __init__(self, array: NDArray[Any], base: Storage) -> None:
         self.array, self.base = array, base.base if isinstance(base, Window) else base
-        self.symbol, self.shown = None, False
-        self.base.shown = True
+        self._symbol: weakref.ref[Symbol] | None = None
+        self.base.ties().shown = True
 
-    # Of a storage and its windows there is one version, one last change, one lock.
+    @property
+    def symbol(self) -> weakref.ref[Symbol] | None:
+        return self._symbol
+
+    @symbol.setter
+    def symbol(self, reference: weakref.ref[Symbol]) -> None:
+        self._symbol = reference
+
     @property
     def version(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.base.version
@@ -122,20 +150,11 @@ class Window(Storage):
         self.base.version = value
 
     @property
-    def changed_at(self) -> Site | None:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.base.changed_at
+    def shared(self) -> Shared | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.base.shared
 
-    @changed_at.setter
-    def changed_at(self, value: Site | None) -> None:
-        self.base.changed_at = value
-
-    @property
-    def lock(self) -> threading.Lock:
-        return self.base.lock
-
-    @property
-    def turn(self) -> threading.RLock:
-        return self.base.turn
+    def ties(self) -> Shared:
+        return self.base.ties()
 
     def replace(self, array: NDArray[Any]) -> None:
         np.copyto(self.array, array)

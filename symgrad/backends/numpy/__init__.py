@@ -27,10 +27,11 @@ class NumpyProgram:
 
     Attributes:
         variables: the variables whose values ``run`` takes after those of the inputs.
-        run: the generated function.
+        call: the generated function; who calls it switches warnings off.
+        run: the same without warnings.
     """
 
-    __slots__ = ("_bare", "_file", "_first_line", "_graph", "_updates", "run", "variables")
+    __slots__ = ("_bare", "_file", "_first_line", "_graph", "_updates", "call", "run", "variables")
 
     def __init__(
         self, graph: Graph, updates: Mapping[Symbol, int], *, bare: bool, fresh: bool = True
@@ -43,8 +44,8 @@ class NumpyProgram:
         exec(compile(text, self._file, "exec"), namespace)
         self.variables: Sequence[Symbol] = tuple(listing.variables)
         # Out of its own globals: so the program dies with its last user, without a cycle.
-        call: Callable[..., tuple[Any, ...]] = namespace.pop("call")
-        self.run = partial(quietly, call) if listing.quiet else call
+        self.call: Callable[..., tuple[Any, ...]] = namespace.pop("call")
+        self.run = partial(quietly, self.call) if listing.quiet else self.call
 
     @property
     def source(self) -> str:
