@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
 
 from symgrad.eager.plans import WEAK, OtherFrontEnd, Pack, Plan, find_plan, foreign
-from symgrad.eager.pullbacks import RESULT
-from symgrad.eager.records import Leaf, Record, Saved, orders
+from symgrad.eager.records import Record, Saved, orders
 from symgrad.eager.tensor import Tensor
-from symgrad.eager.views import mark_view
+from symgrad.eager.views import EXTRA, mark_view
 from symgrad.errors import AnomalyError, SymgradError
 from symgrad.ir.late import late
 from symgrad.ir.modes import MODE, RECORDING, WATCHING
@@ -25,25 +26,24 @@ from symgrad.types import is_inexact, take_constraints
 def apply_eager(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
     """Carry out a call without a symbol among its operands."""
     try:
-        key: list[Any] = [op]
         values: list[Any] = []
-        edges: list[Any] | None = None
+        name: list[Any] = [op]
+        wanted = False  # whether an operand may require a gradient
         for operand in operands:
             kind = type(operand)
-            if kind in WEAK:
-                key.append(kind)
-                values.append(operand)
-                continue
-            try:
+            if kind is Tensor:
                 value = operand.storage.array
-                key += value.dtype, value.shape
-            except AttributeError:
-                value, known = foreign(op, operand)
-                key += known
+                name += value.dtype, value.shape
+                if operand._edge is not None:
+                    wanted = True
+            elif kind in WEAK:
+                value = operand
+                name.append(kind)
+            else:
+                value = _value_of(op, operand, name)
+                wanted = True
             values.append(value)
-            if kind is not Tensor or operand._edge is not None or operand._extra is not None:
-                edges = _edges(operands)
-        plan = find_plan(op, values, key, attrs)
+        plan = find_plan(op, values, name, attrs)
         if plan.changes:
             values = plan.admit(values)
         result = plan.run(*values)
@@ -51,20 +51,55 @@ def apply_eager(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
         return FRONT_ENDS.by_rank[SYMBOL_RANK](op, operands, attrs)
     except SymgradError as error:
         raise _placed(error) from None
-    return _wrapped(plan, operands, values, result, edges)
+    if plan.several:
+        return _packed(plan, operands, values, result)
+    return _wrapped(plan, operands, values, result, wanted)
 
 
-def _edges(operands: Sequence[Any]) -> list[Any] | None:
-    """Where cotangents go, per operand; None if nowhere."""
-    edges: list[Any] = []
-    wanted = False
-    for operand in operands:
-        edge = getattr(operand, "_edge", None)
-        if edge.__class__ is not Leaf:  # what is no leaf may be a view of something changed
-            edge = getattr(operand, "edge", None)
-        edges.append(edge)
-        wanted = wanted or edge is not None
-    return edges if wanted else None
+_new = object.__new__  # constructors in Python would double the time of a small call
+
+
+def _wrapped(
+    plan: Plan, operands: Sequence[Any], values: Sequence[Any], result: Any, wanted: bool
+) -> Tensor:
+    """The result as a tensor; recorded, where a gradient is wanted."""
+    tensor = _new(Tensor)
+    tensor._edge = None
+    if plan.shows:
+        tensor.storage = storage = _shown(plan, operands, values, np.asarray(result), tensor)
+    else:
+        tensor.storage = storage = _new(Storage)
+        storage.array = result if type(result) is np.ndarray else np.asarray(result)
+        storage.version, storage.shared = 0, None
+    mode = MODE.get()
+    if wanted and mode & RECORDING and plan.records:
+        record = _record(plan, operands, values, (storage.array, storage, storage.version))
+        if record is not None:
+            tensor.edge = record
+    if mode & WATCHING:
+        watch(plan, values, (result,))
+    return tensor
+
+
+def _packed(plan: Plan, operands: Sequence[Any], values: Sequence[Any], results: Any) -> Pack:
+    """The results of an op that has several; recorded, where a gradient is wanted."""
+    pack = Pack.of(results)
+    mode = MODE.get()
+    if mode & RECORDING and plan.records:
+        pack.edge = _record(plan, operands, values, (pack, None, 0))
+    if mode & WATCHING:
+        watch(plan, values, results)
+    return pack
+
+
+def _value_of(op: Op, operand: Any, name: list[Any]) -> Any:
+    """The value of an operand of another class, and into ``name`` what tells its type."""
+    value = operand.storage.array if isinstance(operand, Tensor) else foreign(op, operand)
+    if type(operand) is Pack:
+        name.append(operand.type)
+    else:
+        name += value.dtype, value.shape
+    return value
 
 
 def _placed(error: SymgradError) -> SymgradError:
@@ -75,58 +110,36 @@ def _placed(error: SymgradError) -> SymgradError:
     return error
 
 
-def _wrapped(
-    plan: Plan,
-    operands: Sequence[Any],
-    values: Sequence[Any],
-    result: Any,
-    edges: list[Any] | None,
-) -> Any:
-    """The result as a tensor or pack; recorded, where a gradient is wanted."""
-    mode = MODE.get()
-    if mode & WATCHING:
-        watch(plan, values, result)
-    recorded = edges is not None and mode & RECORDING and plan.records
-    if plan.several:
-        result = Pack.of(result)
-        if recorded:
-            result.edge = _record(plan, operands, values, (result, None, 0), edges)
-        return result
-    if type(result) is not np.ndarray:
-        result = np.asarray(result)
-    tensor = _new(Tensor)
-    tensor._edge, tensor._extra = None, None
-    if plan.op.view:
-        tensor.storage = storage = _shown(plan, operands, values, result, tensor)
-    else:
-        tensor.storage = storage = _new(Storage)
-        storage.array, storage.version, storage.shared = result, 0, None
-    if recorded:
-        tensor._edge = _record(plan, operands, values, (result, storage, storage.version), edges)
-    return tensor
-
-
-_new = object.__new__  # constructors in Python would double the time of a small call
-
-
 def _record(
-    plan: Plan, operands: Sequence[Any], values: Sequence[Any], result: Saved, edges: Any
-) -> Record:
-    """The record of a call, as its constructor would make it."""
+    plan: Plan, operands: Sequence[Any], values: Sequence[Any], result: Saved
+) -> Record | None:
+    """The record of a call, as its constructor would make it; None if nothing wants a gradient."""
+    edges: list[Any] = []
     mask, bit, fragile = 0, 1, plan.fragile
-    for edge in edges:
+    for operand in operands:
+        edge = getattr(operand, "_edge", None)
+        edges.append(edge)
         if edge is not None:
             mask |= bit
             fragile |= edge.fragile
-        bit <<= 1
+        bit += bit
+    if not mask:
+        return None
+    if fragile & EXTRA:
+        edges = [getattr(operand, "edge", None) for operand in operands]
+        mask = sum(1 << i for i, edge in enumerate(edges) if edge is not None)
+        if not mask:
+            return None
+        fragile = plan.fragile | reduce(or_, [e.fragile for e in edges if e is not None])
     record = _new(Record)
     record.plan, record.edges, record.mask, record.fragile = plan, edges, mask, fragile
     record.guarded = guarded = 0 if plan.live is None else plan.guarded(edges)
     pullback = None if guarded else plan.pullbacks.get(mask)
     record.pullback = pullback = pullback or plan.pullback(mask, guarded)
-    record.saved = [
-        result if k == RESULT else _saved(operands[k], values[k]) for k in pullback.reads
-    ]
+    saved: list[Saved] = []
+    for k in pullback.reads:
+        saved.append(_saved(operands[k], values[k]) if k >= 0 else result)  # noqa: PERF401  # faster
+    record.saved = saved
     record.watchers = None
     record.order = next(orders)
     record.place = place(5)
@@ -155,13 +168,12 @@ def _shown(
     return Window(result, source.storage)
 
 
-def watch(plan: Plan, values: Sequence[Any], result: Any) -> None:
+def watch(plan: Plan, values: Sequence[Any], results: Sequence[Any]) -> None:
     """Raise if a call made a NaN.
 
     Raises:
         AnomalyError: the result holds a NaN, the operands do not.
     """
-    results = result if plan.several else (result,)
     if any(map(_has_nan, results)) and not any(map(_has_nan, values)):
         raise AnomalyError(
             plan.op.name,

@@ -127,13 +127,13 @@ def _rewritten_base(
 
 
 def _take_history(base: Tensor, new: Tensor) -> None:
-    old, edge = base._edge, new.edge  # pyright: ignore[reportPrivateUsage]
+    old, edge = base.edge, new.edge
     if isinstance(edge, Leaf):  # the value of a leaf was copied: its gradient passes through
         edge = ops.clone(new).edge
     if isinstance(edge, Record):
         # What the rule reads of its result is now read where the result lies.
         edge.moved(new.storage, base.storage)
-    base._edge = edge  # pyright: ignore[reportPrivateUsage]
+    base.edge = edge
     extra = base.extra
     if extra.retains and isinstance(old, Record):
         watchers = old.watched()

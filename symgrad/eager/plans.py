@@ -43,14 +43,22 @@ class Pack:
 
     Attributes:
         storages: one per output.
-        edge: the record of the call, or None.
     """
 
-    __slots__ = ("edge", "storages")
+    __slots__ = ("_edge", "storages")
     __front_rank__ = TENSOR_RANK
 
     def __init__(self, storages: Sequence[Storage], edge: Any = None) -> None:
-        self.storages, self.edge = storages, edge
+        self.storages, self._edge = storages, edge
+
+    @property
+    def edge(self) -> Any:
+        """Where cotangents go: the record of the call, or nowhere."""
+        return self._edge
+
+    @edge.setter
+    def edge(self, record: Any) -> None:
+        self._edge = record
 
     @classmethod
     def of(cls, arrays: Sequence[Array]) -> Pack:
@@ -76,6 +84,7 @@ class Plan:
         live: the op's selections: see `symgrad.ir.op.Op.live`.
         fragile: what a guard may have to protect here, as bits.
         several: whether the result is a pack.
+        shows: whether the result may lie in the memory of operand 0.
         pullbacks: those that were asked for, by their masks.
         changes: whether operands are changed before the kernel takes them: see `admit`.
         run: ``run(*arrays)`` gives the result: an array, or a tuple of arrays.
@@ -93,6 +102,7 @@ class Plan:
         "records",
         "run",
         "several",
+        "shows",
         "type",
         "types",
         "weak",
@@ -113,7 +123,7 @@ class Plan:
         self.several = isinstance(self.type, TupleType)
         inexact = any(is_inexact(item.dtype) for item in items_of(self.type))
         self.records = inexact and op.family != "nondifferentiable"
-        self.live = op.live
+        self.live, self.shows = op.live, op.view
         bends = op.partials is not None and any(map(callable, op.partials))
         self.fragile = (PARTIAL if bends else 0) | (DOMAIN if op.restricts_domain else 0)
         self.run = _runner(op, attrs)
@@ -174,42 +184,39 @@ _known = frozenset(DTYPES.values())
 WEAK = frozenset((bool, int, float, complex))
 
 
-def find_plan(op: Op, values: list[Any], key: list[Any], attrs: Attrs) -> Plan:
+def find_plan(op: Op, values: list[Any], name: list[Any], attrs: Attrs) -> Plan:
     """The plan of a call.
 
     Args:
         values: arrays, packs and Python numbers.
-        key: the op and what tells the types of the values.
+        name: the op and what tells the types of the values.
 
     Raises:
         what the construction of a symbol would raise, and OtherFrontEnd.
     """
     if attrs and attrs is not op.signature.defaults:
-        key += map(attribute_key, attrs.values())
-    name = tuple(key)
+        name += map(attribute_key, attrs.values())
+    key = tuple(name)
     try:
-        return _plans[name]
+        return _plans[key]
     except KeyError:
         plan = _new_plan(op, values, attrs)
         if len(_plans) >= _KEPT:
             _plans.clear()
-        _plans[name] = plan
+        _plans[key] = plan
         return plan
     except TypeError:  # an attribute that cannot be looked up
         return _new_plan(op, values, attrs)
 
 
-def foreign(op: Op, operand: Any) -> tuple[Any, tuple[Any, ...]]:
-    """What is no tensor: its value, and what tells its type."""
+def foreign(op: Op, operand: Any) -> Any:
+    """The value of what is no tensor."""
     kind = type(operand)
-    if kind is Pack:
-        return operand, (operand.type,)
+    if kind is Pack or (kind is np.ndarray and operand.dtype in _known):
+        return operand
     if kind is Dim:
         raise OtherFrontEnd
-    array = operand
-    if kind is not np.ndarray or operand.dtype not in _known:
-        array = values_of(op.name, operand)
-    return array, (array.dtype, array.shape)
+    return values_of(op.name, operand)
 
 
 def _new_plan(op: Op, values: list[Any], attrs: Attrs) -> Plan:

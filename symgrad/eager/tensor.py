@@ -43,18 +43,17 @@ class Tensor(Operators):
         storage: where the value lives.
     """
 
-    __slots__ = ("__weakref__", "_edge", "_extra", "storage")
+    __slots__ = ("__weakref__", "_edge", "storage")
     __front_rank__ = TENSOR_RANK
 
     storage: Storage
-    _edge: Record | Leaf | None
-    _extra: Extra | None
+    _edge: Record | Leaf | Extra | None
 
     def __init__(self, value: Any, *, dtype: Any = None, requires_grad: bool = False) -> None:
         if type(value) is not Storage:
             wanted = None if dtype is None else as_dtype(dtype)
             value = Storage(values_of("Tensor", value, wanted, copy=True))
-        self.storage, self._edge, self._extra = value, None, None
+        self.storage, self._edge = value, None
         if requires_grad:
             self.requires_grad = True
 
@@ -103,10 +102,20 @@ class Tensor(Operators):
     @property
     def edge(self) -> Record | Leaf | None:
         """Where a gradient that arrives here goes: a record, a leaf, or nowhere."""
-        extra = self._extra
-        if extra is not None and extra.is_stale:
+        edge = self._edge
+        if edge.__class__ is not Extra:
+            return cast("Record | Leaf | None", edge)
+        extra = cast("Extra", edge)
+        if extra.is_stale:
             renew(self)
-        return self._edge
+        return extra.edge
+
+    @edge.setter
+    def edge(self, new: Record | Leaf | None) -> None:
+        if isinstance(self._edge, Extra):
+            self._edge.edge = new
+        else:
+            self._edge = new
 
     @property
     def requires_grad(self) -> bool:
@@ -133,7 +142,7 @@ class Tensor(Operators):
             return
         if edge is not None:
             edge.accepts = False
-            self._edge = None
+            self._edge = edge.extra
             return
         if not is_inexact(self.dtype):
             raise NotDifferentiable(
@@ -142,7 +151,7 @@ class Tensor(Operators):
                 got=self.type,
                 hint="sg.astype(x, sg.float64) or a float literal",
             )
-        self._edge = Leaf(self, self.extra)
+        self._edge = Leaf(self, self.extra)  # which keeps what stood there
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad`, and give the tensor itself."""
@@ -167,7 +176,7 @@ class Tensor(Operators):
         Raises (where set):
             ShapeError, DTypeError: the new gradient is not of this tensor's type.
         """
-        extra = self._extra
+        extra = self._edge if self._edge.__class__ is Extra else getattr(self._edge, "extra", None)
         grad = None if extra is None else extra.grad
         if grad is None and isinstance(self.edge, Record) and not self.retains_grad:
             warnings.warn(
@@ -196,14 +205,17 @@ class Tensor(Operators):
     @property
     def extra(self) -> Extra:
         """What is kept beside value and edge; made when it is first asked for."""
-        if self._extra is None:
-            self._extra = Extra()
-        return self._extra
+        present = self._edge
+        if isinstance(present, Leaf):
+            return present.extra
+        if not isinstance(present, Extra):
+            self._edge = present = Extra(present)
+        return present
 
     @property
     def retains_grad(self) -> bool:
         """Whether a result that is no leaf keeps its gradient."""
-        return self._extra is not None and self._extra.retains
+        return isinstance(self._edge, Extra) and self._edge.retains
 
     def retain_grad(self) -> None:
         """Have ``.grad`` filled by `backward`, though this is no leaf. For a leaf it does nothing.
@@ -229,14 +241,13 @@ class Tensor(Operators):
         Raises:
             InPlaceError: it is a view, whose history is its base's.
         """
-        if self._extra is not None and self._extra.source is not None:
+        if self.extra.source is not None:
             raise InPlaceError(
                 "detach_", "a view has its base's history", got=self.type, hint="use detach()"
             )
-        edge = self._edge
-        if isinstance(edge, Leaf):
-            edge.accepts = False
-        self._edge = None
+        if isinstance(self._edge, Leaf):
+            self.requires_grad = False
+        self.edge = None
         return self
 
     @property
@@ -448,14 +459,12 @@ _new = object.__new__
 def tensor_on(storage: Storage, edge: Record | Leaf | None = None) -> Tensor:
     """A tensor on a storage."""
     tensor = _new(Tensor)
-    tensor.storage, tensor._edge, tensor._extra = storage, edge, None  # pyright: ignore[reportPrivateUsage]
+    tensor.storage, tensor._edge = storage, edge  # pyright: ignore[reportPrivateUsage]
     return tensor
 
 
 def _revived(leaf: Leaf) -> Tensor:
-    tensor = tensor_on(leaf.storage, leaf)
-    tensor._extra = leaf.extra  # pyright: ignore[reportPrivateUsage]
-    return tensor
+    return tensor_on(leaf.storage, leaf)
 
 
 late.revive = _revived

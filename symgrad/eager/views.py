@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from symgrad.eager.records import Record
+from symgrad.eager.records import Edge, Record
 from symgrad.errors import InPlaceError
 
 if TYPE_CHECKING:
     from symgrad.eager.plans import Plan
     from symgrad.eager.tensor import Tensor
+
+
+EXTRA = 1 << 30
+"""A bit of ``fragile`` that no record has: what stands there is no edge, but holds one."""
 
 
 class Aliases:
@@ -33,9 +37,10 @@ class Aliases:
 
 
 class Extra:
-    """What few tensors have beside a value and an edge.
+    """What few tensors have beside a value and an edge. It stands in the edge's place.
 
     Attributes:
+        edge: where a gradient that arrives at the tensor goes.
         grad: the gradient that has arrived, or None.
         retains: for what is no leaf: whether it keeps its gradient.
         aliases: for a base and its views.
@@ -48,6 +53,7 @@ class Extra:
 
     __slots__ = (
         "aliases",
+        "edge",
         "grad",
         "operands",
         "plan",
@@ -58,7 +64,10 @@ class Extra:
         "source",
     )
 
-    def __init__(self) -> None:
+    fragile = EXTRA
+
+    def __init__(self, edge: Edge) -> None:
+        self.edge = edge
         self.grad: Tensor | None = None
         self.retains = False
         self.aliases: Aliases | None = None
@@ -101,16 +110,16 @@ def base_and_path(view: Tensor) -> tuple[Tensor, list[Tensor]]:
     """The tensor that owns the memory, and the views from it to this one."""
     path: list[Tensor] = []
     source = view
-    while source.extra.source is not None:
+    while (next_source := source.extra.source) is not None:
         path.append(source)
-        source = source.extra.source
+        source = next_source
     return source, path[::-1]
 
 
 def renew(view: Tensor) -> None:
     """Give a view the history that its base has now."""
     base, path = base_and_path(view)
-    edge = base._edge  # pyright: ignore[reportPrivateUsage]
+    edge = base.edge
     for step in path:
         extra = step.extra
         if edge is not None:
@@ -118,7 +127,7 @@ def renew(view: Tensor) -> None:
             edges = [edge, *(None for _ in others)]
             saved = [(step.storage.array, None, 0), *others]
             edge = Record(extra.plan, edges, saved, saved[0])
-        step._edge = edge  # pyright: ignore[reportPrivateUsage]
+        extra.edge = edge
         extra.seen = extra.aliases.history  # pyright: ignore[reportOptionalMemberAccess]
 
 

@@ -166,7 +166,10 @@ class Op:
             signature = self.signature
             if len(args) == signature.plain and not kwargs:
                 # Operands alone, by position: attributes that are not given hold no dimension.
-                return FRONT_ENDS.choose(args, None)(self, args, signature.defaults)
+                for operand in args:
+                    if getattr(operand, "__front_rank__", 0) > TENSOR_RANK:
+                        return FRONT_ENDS.choose(args, None)(self, args, signature.defaults)
+                return late.apply_eager(self, args, signature.defaults)
             operands, attrs = signature.bind(self.name, args, kwargs)
             return FRONT_ENDS.choose(operands, attrs)(self, operands, attrs)
         except SymgradError as error:

@@ -215,7 +215,12 @@ def broadcast_to(x: Array, /, shape: Any) -> Array:
     Tensor([[1, 2],
             [1, 2]])
     """
-    return np.broadcast_to(x, shape)
+    if x.ndim:
+        return np.broadcast_to(x, shape)
+    # The same in a third of the time: this is the derivative of every sum.
+    y = np.ndarray(shape, x.dtype, x, 0, (0,) * len(shape))
+    y.flags.writeable = False
+    return y
 
 
 @composite

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symgrad.ir.op import Nothing, Op, ops
-from symgrad.ir.symbol import CONSTANT, Symbol
+from symgrad.ir.symbol import CONSTANT, Symbol, building
 from symgrad.types import is_bool
 
 
@@ -92,9 +92,14 @@ def select(op: Op, i: int, guard: Guard, factor: Any, contribution: Any) -> Any:
     """The contribution of an element-wise rule where the guard holds, zero elsewhere."""
     if guard is FREE or not callable(op.partials[i] if op.partials else None):
         return contribution
-    if isinstance(factor, Symbol) and factor.op is CONSTANT and np.all(np.isfinite(factor.payload)):
+    if building.builder is not None and _is_finite(factor):  # nothing to protect from
         return contribution
     predicate = guard.strong
     if op.restricts_domain:
         predicate = _and(guard.strong, guard.weak)
     return contribution if predicate is None else ops.where(predicate, contribution, 0)
+
+
+def _is_finite(factor: Any) -> bool:
+    constant = isinstance(factor, Symbol) and factor.op is CONSTANT
+    return constant and bool(np.all(np.isfinite(factor.payload)))
