@@ -10,6 +10,7 @@ import time
 import numpy as np
 
 import symgrad as sg
+from benchmarks.eager import eager
 from benchmarks.measure import Row, interleaved
 from benchmarks.ops import op_overheads
 from symgrad.ir.walk import reachable
@@ -216,5 +217,6 @@ WORKLOADS = {
     "orders": repeated_derivatives,
     "import": import_time,
     "chain": chains,
+    "eager": eager,
     "ops": op_overheads,
 }
