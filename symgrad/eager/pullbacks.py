@@ -137,11 +137,12 @@ _known_reads: dict[Any, tuple[int, ...]] = {}
 
 
 def _reads(plan: Plan, mask: int, guarded: int) -> tuple[int, ...]:
-    """What the rule reads. It never branches on sizes, so a trace holds for all of them."""
+    """What the rule reads. An element-wise one never branches on sizes, so a trace holds for all."""
     if plan.op.family == "linear" and len(plan.types) == 1:
         return ()  # the transpose of a linear map does not depend on where it is taken
+    anyhow = plan.op.partials is not None  # the rule of a factorisation asks: tall or wide?
     outline = tuple(
-        (item.dtype, tuple([size == 1 for size in item.shape]))
+        (item.dtype, tuple([size == 1 for size in item.shape]) if anyhow else item.shape)
         for kind in plan.types
         for item in items_of(kind)
     )
