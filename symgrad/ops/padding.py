@@ -79,7 +79,8 @@ def _is_sequence(value: Any) -> bool:
 
 def _pairs(argument: str, given: Any, rank: int) -> tuple[tuple[Any, Any], ...]:
     """One (before, after) per axis: ``numpy.broadcast_to(given, (rank, 2))``."""
-    value = given.tolist() if hasattr(given, "tolist") else given
+    single = hasattr(given, "__front_rank__") and given.ndim == 0  # stays what can be differentiated
+    value = given.tolist() if hasattr(given, "tolist") and not single else given
     if not _is_sequence(value):
         return ((value, value),) * rank
     rows: list[Any] = list(value) if any(map(_is_sequence, value)) else [value]
@@ -118,7 +119,8 @@ def pad(x: Array, pad_width: Any, /, mode: str = "constant", *, constant_values:
         mode: "constant", or what the frame copies: "edge" the nearest element, "reflect" mirrors at
             the last element, "symmetric" behind it, "wrap" starts again at the other end.
         constant_values: the value of a constant frame, or pairs as for ``pad_width``; numbers, cast
-            to the element type as numpy does, or symbols without axes, which are differentiated.
+            to the element type as numpy does, or symbols or tensors without axes, which are
+            differentiated.
     Raises:
         ArgumentError: an unknown mode, or a negative width. ShapeError: widths do not fit the axes,
             or an empty axis has nothing to copy. DTypeError: a value that the type cannot hold.
@@ -162,7 +164,7 @@ def _same(values: list[Any]) -> bool:
 
 
 def _framed_by(x: Any, widths: Widths, value: Any) -> Any:
-    if not isinstance(value, Symbol):
+    if not hasattr(value, "__front_rank__"):
         number = value.item() if hasattr(value, "item") else value
         return pad_constant(x, widths=widths, value=number)
     inside = pad_constant(ops.ones_like(x, dtype=bool), widths=widths, value=False)
