@@ -129,7 +129,7 @@ def linspace(
     """``num`` numbers from ``start`` to ``stop`` at equal distances.
 
     Args:
-        start, stop: numbers; symbols without axes give a symbol.
+        start, stop: numbers; symbols or tensors without axes, which are differentiated.
         num: how many; a symbolic size gives a symbol.
         dtype: the element type; the default float (or complex) if None.
         endpoint: whether ``stop`` is the last of them.
@@ -143,7 +143,7 @@ def linspace(
     require_cpu("linspace", device)
     _require_number_of(num)
     given = [start, stop]
-    if isinstance(num, Dim) or any(isinstance(end, Symbol) for end in given):
+    if isinstance(num, Dim) or any(hasattr(end, "__front_rank__") for end in given):
         return _spread(given, num, dtype, endpoint)
     ends = number("linspace", "start", start), number("linspace", "stop", stop)
     values = np.linspace(*ends, num, endpoint=endpoint)
@@ -159,7 +159,7 @@ def _require_number_of(num: Any) -> None:
 
 
 def _spread(ends: list[Any], num: Any, dtype: Any, endpoint: bool) -> Any:
-    """A symbolic range: each end is exact, since its weight is 1 and the other's 0."""
+    """A range of ops: each end is exact, since its weight is 1 and the other's 0."""
     start, stop = (end if is_weak(end) else asarray(end) for end in ends)
     for name, end in (("start", start), ("stop", stop)):
         if np.ndim(end) > 0:
