@@ -132,12 +132,11 @@ def _fractions(where: str, q: Any) -> Any:
     if is_complex(q.dtype):
         raise DTypeError(where, "element type of q", expected="real", got=q.dtype)
     q = ops.astype(ops.asarray(q), float64)
-    if isinstance(q, Symbol):
-        return fractions(q)
-    values = np.asarray(q)
-    if not np.all((values >= 0) & (values <= 1)):
-        raise ArgumentError(where, "q lies outside of its range", expected="0 to 1", got=values)
-    return q
+    if not isinstance(q, Symbol):
+        values = np.asarray(q)
+        if not np.all((values >= 0) & (values <= 1)):
+            raise ArgumentError(where, "q lies outside of its range", expected="0 to 1", got=values)
+    return fractions(q)
 
 
 def _method(where: str, method: Any) -> Callable[[Any, Any], Position]:
