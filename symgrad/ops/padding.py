@@ -79,8 +79,8 @@ def _is_sequence(value: Any) -> bool:
 
 def _pairs(argument: str, given: Any, rank: int) -> tuple[tuple[Any, Any], ...]:
     """One (before, after) per axis: ``numpy.broadcast_to(given, (rank, 2))``."""
-    single = hasattr(given, "__front_rank__") and given.ndim == 0  # stays what can be differentiated
-    value = given.tolist() if hasattr(given, "tolist") and not single else given
+    kept = argument == "constant_values" and hasattr(given, "__front_rank__") and given.ndim == 0
+    value = given.tolist() if hasattr(given, "tolist") and not kept else given
     if not _is_sequence(value):
         return ((value, value),) * rank
     rows: list[Any] = list(value) if any(map(_is_sequence, value)) else [value]

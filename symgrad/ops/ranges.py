@@ -10,7 +10,6 @@ import numpy as np
 
 from symgrad.errors import ArgumentError, DTypeError, ShapeError, TraceError
 from symgrad.ir.op import Attrs, ops
-from symgrad.ir.symbol import Symbol
 from symgrad.ops.conversion import fitting, is_weak, number, require_cpu, strength
 from symgrad.ops.creation import asarray
 from symgrad.ops.families import Array, composite, nondifferentiable
