@@ -12,7 +12,7 @@ import numpy as np
 
 from symgrad.eager.plans import WEAK, OtherFrontEnd, Pack, Plan, find_plan, foreign
 from symgrad.eager.records import Record, Saved, orders
-from symgrad.eager.tensor import Tensor
+from symgrad.eager.tensor import Tensor, tensor_on
 from symgrad.eager.views import EXTRA, mark_view
 from symgrad.errors import AnomalyError, SymgradError
 from symgrad.ir.late import late
@@ -26,70 +26,75 @@ from symgrad.types import is_inexact, take_constraints
 def apply_eager(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
     """Carry out a call without a symbol among its operands."""
     try:
-        values: list[Any] = []
-        name: list[Any] = [op]
-        wanted = False  # whether an operand may require a gradient
-        for operand in operands:
-            kind = type(operand)
-            if kind is Tensor:
-                value = operand.storage.array
-                name += value.dtype, value.shape
-                if operand._edge is not None:
-                    wanted = True
-            elif kind in WEAK:
-                value = operand
-                name.append(kind)
-            else:
-                value = _value_of(op, operand, name)
-                wanted = True
-            values.append(value)
-        plan = find_plan(op, values, name, attrs)
-        if plan.changes:
-            values = plan.admit(values)
+        plan, values, wanted = _looked_up(op, operands, attrs)
         result = plan.run(*values)
     except OtherFrontEnd:
-        return FRONT_ENDS.by_rank[SYMBOL_RANK](op, operands, attrs)
+        return FRONT_ENDS.choose(operands, attrs, least=SYMBOL_RANK)(op, operands, attrs)
     except SymgradError as error:
         raise _placed(error) from None
-    if plan.several:
-        return _packed(plan, operands, values, result)
-    return _wrapped(plan, operands, values, result, wanted)
+    mode = MODE.get()
+    if mode != RECORDING or plan.special:
+        return _wrapped(plan, operands, values, result, mode)
+    tensor = _new(Tensor)
+    tensor.storage = storage = _new(Storage)
+    if type(result) is not np.ndarray:
+        result = np.asarray(result)
+    storage.array, storage.version, storage.shared = result, 0, None
+    tensor._edge = _record(plan, operands, values, result, storage) if wanted else None
+    return tensor
 
 
 _new = object.__new__  # constructors in Python would double the time of a small call
 
 
+def _looked_up(op: Op, operands: Sequence[Any], attrs: Attrs) -> tuple[Plan, list[Any], bool]:
+    """The plan of a call, what its kernel takes, and whether a gradient may be wanted."""
+    values: list[Any] = []
+    name: list[Any] = [op]
+    wanted = False
+    for operand in operands:
+        kind = type(operand)
+        if kind is Tensor:
+            value = operand.storage.array
+            name.append(value.dtype)
+            name.append(value.shape)
+            if operand._edge is not None:
+                wanted = True
+        elif kind in WEAK:
+            value = operand
+            name.append(kind)
+        else:
+            value = _value_of(op, operand, name)
+            wanted = True
+        values.append(value)
+    plan = find_plan(op, values, name, attrs)
+    if plan.changes:
+        plan.admit(values)
+    return plan, values, wanted
+
+
 def _wrapped(
-    plan: Plan, operands: Sequence[Any], values: Sequence[Any], result: Any, wanted: bool
-) -> Tensor:
-    """The result as a tensor; recorded, where a gradient is wanted."""
-    tensor = _new(Tensor)
-    tensor._edge = None
-    if plan.shows:
-        tensor.storage = storage = _shown(plan, operands, values, np.asarray(result), tensor)
+    plan: Plan, operands: Sequence[Any], values: Sequence[Any], result: Any, mode: int
+) -> Any:
+    """The result of any call as a tensor or pack."""
+    if mode & WATCHING:
+        watch(plan, values, result if plan.several else (result,))
+    recorded = mode & RECORDING and plan.records
+    if plan.several:
+        pack = Pack.of(result)
+        pack.edge = _record(plan, operands, values, pack, None) if recorded else None
+        return pack
+    tensor = tensor_on(None)
+    array = np.asarray(result)
+    if plan.op.view:
+        tensor.storage = _shown(plan, operands, values, array, tensor)
     else:
-        tensor.storage = storage = _new(Storage)
-        storage.array = result if type(result) is np.ndarray else np.asarray(result)
-        storage.version, storage.shared = 0, None
-    mode = MODE.get()
-    if wanted and mode & RECORDING and plan.records:
-        record = _record(plan, operands, values, (storage.array, storage, storage.version))
+        tensor.storage = Storage(array)
+    if recorded:
+        record = _record(plan, operands, values, array, tensor.storage)
         if record is not None:
             tensor.edge = record
-    if mode & WATCHING:
-        watch(plan, values, (result,))
     return tensor
-
-
-def _packed(plan: Plan, operands: Sequence[Any], values: Sequence[Any], results: Any) -> Pack:
-    """The results of an op that has several; recorded, where a gradient is wanted."""
-    pack = Pack.of(results)
-    mode = MODE.get()
-    if mode & RECORDING and plan.records:
-        pack.edge = _record(plan, operands, values, (pack, None, 0))
-    if mode & WATCHING:
-        watch(plan, values, results)
-    return pack
 
 
 def _value_of(op: Op, operand: Any, name: list[Any]) -> Any:
@@ -111,46 +116,40 @@ def _placed(error: SymgradError) -> SymgradError:
 
 
 def _record(
-    plan: Plan, operands: Sequence[Any], values: Sequence[Any], result: Saved
+    plan: Plan, operands: Sequence[Any], values: Sequence[Any], result: Any, storage: Any
 ) -> Record | None:
     """The record of a call, as its constructor would make it; None if nothing wants a gradient."""
     edges: list[Any] = []
     mask, bit, fragile = 0, 1, plan.fragile
     for operand in operands:
-        edge = getattr(operand, "_edge", None)
+        edge = operand._edge if type(operand) is Tensor else getattr(operand, "_edge", None)
         edges.append(edge)
         if edge is not None:
             mask |= bit
             fragile |= edge.fragile
         bit += bit
-    if not mask:
-        return None
     if fragile & EXTRA:
         edges = [getattr(operand, "edge", None) for operand in operands]
         mask = sum(1 << i for i, edge in enumerate(edges) if edge is not None)
-        if not mask:
-            return None
-        fragile = plan.fragile | reduce(or_, [e.fragile for e in edges if e is not None])
-    record = _new(Record)
-    record.plan, record.edges, record.mask, record.fragile = plan, edges, mask, fragile
-    record.guarded = guarded = 0 if plan.live is None else plan.guarded(edges)
+        fragile = reduce(or_, [e.fragile for e in edges if e is not None], plan.fragile)
+    if not mask:
+        return None
+    guarded = 0 if plan.live is None else plan.guarded(edges)
     pullback = None if guarded else plan.pullbacks.get(mask)
-    record.pullback = pullback = pullback or plan.pullback(mask, guarded)
+    if pullback is None:
+        pullback = plan.pullback(mask, guarded)
     saved: list[Saved] = []
     for k in pullback.reads:
-        saved.append(_saved(operands[k], values[k]) if k >= 0 else result)  # noqa: PERF401  # faster
-    record.saved = saved
-    record.watchers = None
-    record.order = next(orders)
-    record.place = place(5)
+        source = storage if k < 0 else getattr(operands[k], "storage", None)
+        value = result if k < 0 else values[k]
+        if source is None or (plan.changes and source.array is not value):
+            saved.append((value, None, 0))  # nobody else has it
+        else:
+            saved.append((value, source, source.version))
+    record = _new(Record)
+    record.pullback, record.edges, record.fragile, record.saved = pullback, edges, fragile, saved
+    record.order, record.place, record.watchers = next(orders), place(4), None
     return record
-
-
-def _saved(operand: Any, value: Any) -> Saved:
-    storage = getattr(operand, "storage", None)
-    if storage is None or storage.array is not value:  # it was cast, or nobody else has it
-        return value, None, 0
-    return value, storage, storage.version
 
 
 def _shown(
@@ -190,4 +189,5 @@ def _has_nan(value: Any) -> bool:
 
 
 FRONT_ENDS.by_rank[TENSOR_RANK] = apply_eager
+FRONT_ENDS.tensor = Tensor
 late.apply_eager = apply_eager

@@ -133,6 +133,8 @@ def _copied(tensor: Tensor, recorded: bool) -> Tensor:
 
 
 def _tensors(where: str, name: str, given: Any) -> list[Tensor]:
+    if type(given) is Tensor:
+        return [given]
     single = isinstance(given, (Tensor, np.ndarray, dict, set))
     several = not single and isinstance(given, (list, tuple, Iterable))
     listed = list(cast("Iterable[Any]", given)) if several else [given]
@@ -206,7 +208,7 @@ def _implied(where: str, y: Tensor) -> Any:
             hint="pass a cotangent (gradient=, grad_outputs=), or sum first",
             site=str(here()),
         )
-    return np.ones(array.shape, array.dtype)
+    return np.array(1, array.dtype).reshape(array.shape)
 
 
 def checked_seed(where: str, name: str, seed: Any, y: Tensor) -> Any:

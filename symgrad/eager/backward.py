@@ -9,9 +9,9 @@ Gradients are added to leaves at the very end, so a pass that fails has changed 
 
 from __future__ import annotations
 
-import heapq
 import threading
 from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
 from typing import Any, cast
 
 import numpy as np
@@ -53,6 +53,8 @@ class Pass:
         self._guards: dict[Any, list[Guard]] = {}
         self._pending: list[tuple[int, Any]] = []
         self._by_rules = create or bool(MODE.get() & WATCHING)
+        # Whether a record may need more than its compiled rule and the sum of what has arrived.
+        self._slow = self._by_rules or wanted is not None
 
     # --- what has arrived ---------------------------------------------------------------------
 
@@ -61,10 +63,12 @@ class Pass:
         parts = self._parts.get(edge)
         if parts is None:
             self._parts[edge] = parts = []
-            heapq.heappush(self._pending, (edge.order, edge))
+            heappush(self._pending, (edge.order, edge))
         if part is ZERO:
+            self._slow = True
             return
         if guard is not FREE:
+            self._slow = True
             guards = self._guards.setdefault(edge, [])
             guards.extend([FREE] * (len(parts) - len(guards)))
             guards.append(guard)
@@ -94,58 +98,67 @@ class Pass:
 
     def run(self) -> None:
         """Walk until only leaves are left."""
-        pending, parts_of, active = self._pending, self._parts, self.active
+        pending, parts_of = self._pending, self._parts
         while pending:
-            order, record = heapq.heappop(pending)
+            order, record = heappop(pending)
             parts = parts_of.pop(record)
             if order > 0:
                 self.leaves[record] = parts
                 continue
-            guard = self._guard(record, len(parts)) if self._guards else FREE
-            if record.plan.several:
-                ct = self._packed(record, parts)
-            else:
-                ct = parts[0] if len(parts) == 1 else self._total(parts)
-            if record.watchers is not None:
-                ct = self._hooked(record, ct)
-            wanted = record.mask
-            if active is not None:
-                if record in self.wanted:
-                    self.found[record] = ct
-                wanted = sum(1 << i for i, e in enumerate(record.edges) if e in active)
-            if wanted:
-                self._spread(record, ct, guard, wanted)
-
-    def _spread(self, record: Record, ct: Any, guard: Guard, wanted: int) -> None:
-        """Hand a cotangent on to the operands."""
-        if ct is ZERO:
-            self._mark(record.edges, positions(wanted))
-            return
-        pullback = record.pullback
-        if wanted != record.mask:
-            pullback = record.plan.pullback(wanted, 0)
-        straight = pullback.straight or pullback.compiled()
-        if (
-            straight is None
-            or self._by_rules
-            or guard is not FREE
-            or record.guarded
-            or record.watchers is not None
-        ):
-            self._by_rule(record, ct, guard, wanted)
-        else:
-            read = record.read(pullback.reads) if pullback.reads else ()
-            edges, parts_of = record.edges, self._parts
-            for i, part in zip(pullback.targets, straight(ct, *read), strict=True):
-                edge: Any = edges[i]
+            pullback = record.pullback
+            straight = pullback.straight
+            if straight is None or self._slow or record.watchers is not None or pullback.guarded:
+                self._step(record, parts)
+                continue
+            ct = parts[0] if len(parts) == 1 else self._total(parts)
+            values = record.read() if pullback.reads else ()
+            edges = record.edges
+            for i, part in zip(pullback.targets, straight(ct, *values)):  # noqa: B905  # equally long
+                edge = edges[i]
                 parts = parts_of.get(edge)
                 if parts is None:  # as `add` does
                     parts_of[edge] = [part]
-                    heapq.heappush(self._pending, (edge.order, edge))
+                    heappush(pending, (edge.order, edge))
                 else:
                     parts.append(part)
             if pullback.idle:
                 self._mark(edges, pullback.idle)
+            if not self.keep:
+                record.saved = None
+
+    def _step(self, record: Record, parts: list[Any]) -> None:
+        """Go through one record in whatever way it needs."""
+        pullback = record.pullback
+        several = pullback.plan.several
+        ct = self._packed(record, parts) if several else self._total(parts)
+        if record.watchers is not None:
+            ct = self._hooked(record, ct)
+        wanted = pullback.mask
+        if self.active is not None:
+            if record in self.wanted:
+                self.found[record] = ct
+            wanted = sum(1 << i for i, e in enumerate(record.edges) if e in self.active)
+        guard = self._guard(record, len(parts))
+        if not wanted:
+            return
+        if ct is ZERO:
+            self._mark(record.edges, positions(wanted))
+            return
+        if not (self._by_rules or pullback.guarded or record.watchers) and guard is FREE:
+            if wanted != pullback.mask:
+                pullback = pullback.plan.pullback(wanted, 0)
+            straight = pullback.compiled()
+            if straight is not None:
+                found = straight(ct, *record.read(pullback.reads))
+                for i, part in zip(pullback.targets, found, strict=True):
+                    self.add(record.edges[i], part)
+                self._mark(record.edges, pullback.idle)
+                self._free(record)
+                return
+        self._by_rule(record, ct, guard, wanted)
+        self._free(record)
+
+    def _free(self, record: Record) -> None:
         if not self.keep:
             record.saved = None
 
@@ -187,7 +200,7 @@ class Pass:
     def _values(self, record: Record) -> tuple[list[Any], Any]:
         """The operands and the result as the rule takes them; ghosts for what it does not read."""
         plan, reads = record.plan, record.pullback.reads
-        read = dict(zip(reads, record.read(reads), strict=True))
+        read = dict(zip(reads, record.read(), strict=True))
         storages: dict[int, Any] = {
             k: s for k, (_, s, _) in zip(reads, record.saved or (), strict=False)
         }
@@ -235,12 +248,12 @@ class Pass:
         for leaf, parts in self.leaves.items():
             if self.wanted is not None and leaf not in self.wanted:
                 continue
-            total = self._total(parts)
+            total = parts[0] if len(parts) == 1 else self._total(parts)
             if total is ZERO:
                 array = leaf.storage.array
                 total = np.zeros(array.shape, array.dtype)
                 total = _lifted(total) if self.create else total
-            totals.append((leaf, self._through(leaf.hooks, total)))
+            totals.append((leaf, self._through(leaf.hooks, total) if leaf.hooks else total))
         return totals
 
 

@@ -84,7 +84,7 @@ class Plan:
         live: the op's selections: see `symgrad.ir.op.Op.live`.
         fragile: what a guard may have to protect here, as bits.
         several: whether the result is a pack.
-        shows: whether the result may lie in the memory of operand 0.
+        special: whether the result is more than a new array that may be recorded.
         pullbacks: those that were asked for, by their masks.
         changes: whether operands are changed before the kernel takes them: see `admit`.
         run: ``run(*arrays)`` gives the result: an array, or a tuple of arrays.
@@ -102,10 +102,11 @@ class Plan:
         "records",
         "run",
         "several",
-        "shows",
+        "special",
         "type",
         "types",
         "weak",
+        "weak_at",
     )
 
     def __init__(
@@ -113,34 +114,35 @@ class Plan:
         op: Op,
         attrs: Attrs,
         types: tuple[Any, ...],
-        casts: tuple[np.dtype[Any] | None, ...] | None,
+        casts: tuple[tuple[int, np.dtype[Any]], ...],
         weak: np.dtype[Any] | None,
+        weak_at: tuple[int, ...],
     ) -> None:
         self.op, self.attrs, self.types = op, attrs, types
-        self.casts, self.weak = casts, weak
-        self.changes = casts is not None or weak is not None
+        self.casts, self.weak, self.weak_at = casts, weak, weak_at
+        self.changes = bool(casts or weak_at)
         self.type: Any = op.infer(types, attrs)
         self.several = isinstance(self.type, TupleType)
         inexact = any(is_inexact(item.dtype) for item in items_of(self.type))
         self.records = inexact and op.family != "nondifferentiable"
-        self.live, self.shows = op.live, op.view
+        self.live = op.live
+        self.special = self.several or op.view or not self.records
         bends = op.partials is not None and any(map(callable, op.partials))
         self.fragile = (PARTIAL if bends else 0) | (DOMAIN if op.restricts_domain else 0)
         self.run = _runner(op, attrs)
         self.pullbacks: dict[Any, Pullback] = {}
 
-    def admit(self, values: list[Any]) -> list[Any]:
-        """The operands as the kernel takes them: Python numbers in arrays, integers as floats."""
-        if self.weak is not None:
-            where, weak = self.op.name, self.weak
-            values = [number(where, v, weak) if type(v) in WEAK else v for v in values]
-        if self.casts is not None:
-            pairs = zip(values, self.casts, strict=True)
-            values = [v if cast is None else v.astype(cast) for v, cast in pairs]
-        return values
+    def admit(self, values: list[Any]) -> None:
+        """Make the operands what the kernel takes: numbers arrays, integers floats."""
+        for i in self.weak_at:
+            values[i] = number(self.op.name, values[i], self.weak)
+        for i, cast in self.casts:
+            values[i] = values[i].astype(cast)
 
     def guarded(self, edges: Sequence[Any]) -> int:
-        """The operands, as bits, behind whose edges something asks for a guard."""
+        """The operands, as bits, behind whose edges something asks for a guard made here."""
+        if self.live is None:
+            return 0
         return sum(1 << i for i, edge in enumerate(edges) if edge is not None and edge.fragile)
 
     def pullback(self, mask: int, guarded: int) -> Pullback:
@@ -172,15 +174,16 @@ def _runner(op: Op, attrs: Attrs) -> Callable[..., Any]:
 
 
 class OtherFrontEnd(Exception):
-    """A name in a shape became a dimension while the call was looked at: it builds a symbol."""
+    """A symbol or dimension was met while the call was looked at: it computes nothing."""
 
 
 # --- the table ------------------------------------------------------------------------------------
 
 _KEPT = 20_000
-_plans: dict[Any, Plan] = {}
-when_default_changes(_plans.clear)
+PLANS: dict[Any, Plan] = {}
+when_default_changes(PLANS.clear)
 _known = frozenset(DTYPES.values())
+_double = np.dtype("float64")
 WEAK = frozenset((bool, int, float, complex))
 
 
@@ -198,12 +201,12 @@ def find_plan(op: Op, values: list[Any], name: list[Any], attrs: Attrs) -> Plan:
         name += map(attribute_key, attrs.values())
     key = tuple(name)
     try:
-        return _plans[key]
+        return PLANS[key]
     except KeyError:
         plan = _new_plan(op, values, attrs)
-        if len(_plans) >= _KEPT:
-            _plans.clear()
-        _plans[key] = plan
+        if len(PLANS) >= _KEPT:
+            PLANS.clear()
+        PLANS[key] = plan
         return plan
     except TypeError:  # an attribute that cannot be looked up
         return _new_plan(op, values, attrs)
@@ -214,31 +217,29 @@ def foreign(op: Op, operand: Any) -> Any:
     kind = type(operand)
     if kind is Pack or (kind is np.ndarray and operand.dtype in _known):
         return operand
-    if kind is Dim:
+    if kind is Dim or getattr(operand, "__front_rank__", 0) > TENSOR_RANK:
         raise OtherFrontEnd
     return values_of(op.name, operand)
 
 
 def _new_plan(op: Op, values: list[Any], attrs: Attrs) -> Plan:
     weak = weak_dtype(op, values)
+    weak_at = tuple(i for i, v in enumerate(values) if type(v) in WEAK)
     arrays: list[Any] = [number(op.name, v, weak) if type(v) in WEAK else v for v in values]
-    casts = None
-    if op.integers == "float" and not all(is_inexact(v.dtype) for v in arrays):
-        dtype = float_of(v.dtype for v in arrays)
-        casts = tuple(None if is_inexact(v.dtype) else dtype for v in arrays)
-    types = tuple(type_of(v) for v in arrays)
-    if casts is not None:
-        types = tuple(
-            kind if cast is None else TensorType(kind.shape, cast)
-            for kind, cast in zip(types, casts, strict=True)
-        )
+    types = [type_of(v) for v in arrays]
+    casts: list[tuple[int, np.dtype[Any]]] = []
+    if op.integers == "float" and not all(is_inexact(kind.dtype) for kind in types):
+        dtype = float_of(kind.dtype for kind in types)
+        casts = [(i, dtype) for i, kind in enumerate(types) if not is_inexact(kind.dtype)]
+        for i, cast in casts:
+            types[i] = TensorType(types[i].shape, cast)
     if op.normalize is not None:
-        attrs = op.normalize(list(types), attrs)
+        attrs = op.normalize(types, attrs)
         front = FRONT_ENDS.choose((), attrs)
         if front is FRONT_ENDS.by_rank[SYMBOL_RANK]:
             raise OtherFrontEnd
     try:
-        return Plan(op, attrs, types, casts, weak)
+        return Plan(op, attrs, tuple(types), tuple(casts), weak, weak_at)
     except SymgradError:
         take_constraints()
         raise
@@ -251,6 +252,6 @@ def type_of(value: Any) -> Any:
 
 def number(where: str, value: Any, dtype: np.dtype[Any] | None) -> Array:
     """A Python number as an array in an element type that the other operands gave it."""
-    if dtype is not None and type(value) is float and dtype.char == "d":
+    if type(value) is float and dtype is _double:
         return np.array(value)
     return values_of(where, value, dtype)

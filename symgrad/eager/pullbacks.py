@@ -51,7 +51,9 @@ class Pullback:
     """How cotangents pass to some operands of a plan.
 
     Attributes:
-        wanted: the positions of the operands.
+        plan: the plan.
+        mask: the operands that want a cotangent, as bits; ``wanted``: their positions.
+        guarded: those of them whose guard will be asked for, as bits.
         reads: what the rule needs: positions of operands, and RESULT.
         straight: ``straight(ct, *read)`` gives the contributions to ``targets``, once compiled; who
             calls it switches warnings off.
@@ -59,10 +61,21 @@ class Pullback:
         idle: those of the operands that get none.
     """
 
-    __slots__ = ("_plan", "_uses", "idle", "reads", "straight", "targets", "wanted")
+    __slots__ = (
+        "_uses",
+        "guarded",
+        "idle",
+        "mask",
+        "plan",
+        "reads",
+        "straight",
+        "targets",
+        "wanted",
+    )
 
     def __init__(self, plan: Plan, mask: int, guarded: int) -> None:
-        self._plan, self._uses = plan, 0
+        self.plan, self._uses = plan, 0
+        self.mask, self.guarded = mask, guarded
         self.wanted = positions(mask)
         self.reads = _reads(plan, mask, guarded)
         self.straight: Callable[..., tuple[Any, ...]] | None = None
@@ -72,13 +85,13 @@ class Pullback:
     def compiled(self) -> Callable[..., tuple[Any, ...]] | None:
         """The compiled rule; None as long as it was hardly used, and for packs."""
         self._uses += 1
-        if self._uses == COMPILED_AT and not self._plan.several:
+        if self._uses == COMPILED_AT and not self.plan.several:
             self._compile()
         return self.straight
 
     def _compile(self) -> None:
-        trace = _Trace(self._plan, self.wanted)
-        if any(isinstance(kind, TupleType) for kind in self._plan.types):
+        trace = _Trace(self.plan, self.wanted)
+        if any(isinstance(kind, TupleType) for kind in self.plan.types):
             return
         given = [trace.y if k == RESULT else trace.args[k] for k in self.reads]
         outputs = [contribution for _, contribution, _ in trace.found]
@@ -137,7 +150,7 @@ _known_reads: dict[Any, tuple[int, ...]] = {}
 
 
 def _reads(plan: Plan, mask: int, guarded: int) -> tuple[int, ...]:
-    """What the rule reads. An element-wise one never branches on sizes, so a trace holds for all."""
+    """What the rule reads. An element-wise one branches on no size: a trace holds for all."""
     if plan.op.family == "linear" and len(plan.types) == 1:
         return ()  # the transpose of a linear map does not depend on where it is taken
     anyhow = plan.op.partials is not None  # the rule of a factorisation asks: tall or wide?

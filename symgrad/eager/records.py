@@ -136,12 +136,9 @@ class Record:
     """One call, as ``backward`` walks over it: the ``grad_fn`` of its result.
 
     Attributes:
-        plan: the op, its attributes, the types.
+        pullback: how cotangents pass through: the plan, which operands have an edge, what is read.
         edges: per operand where its cotangent goes: a record, a leaf, or None.
-        mask: the operands with an edge, as bits.
-        guarded: those of them whose guard may matter.
         fragile: what a guard may have to protect here or further back, as bits.
-        pullback: how cotangents pass through.
         saved: what the pullback reads; None once it was freed.
         order: falls with every record, so that the latest comes first.
         place: the line of the call, as `symgrad.ir.site.place` gives it.
@@ -152,37 +149,34 @@ class Record:
         "__weakref__",
         "edges",
         "fragile",
-        "guarded",
-        "mask",
         "order",
         "place",
-        "plan",
         "pullback",
         "saved",
         "watchers",
     )
 
     def __init__(
-        self,
-        plan: Plan,
-        edges: Sequence[Edge],
-        operands: Sequence[Saved],
-        result: Saved,
+        self, plan: Plan, edges: Sequence[Edge], operands: Sequence[Saved], result: Saved
     ) -> None:
         mask, fragile = 0, plan.fragile
         for i, edge in enumerate(edges):
             if edge is not None:
                 mask |= 1 << i
                 fragile |= edge.fragile
-        self.plan, self.edges, self.mask, self.fragile = plan, edges, mask, fragile
-        self.guarded = 0 if plan.live is None else plan.guarded(edges)
-        self.pullback: Pullback = plan.pullback(mask, self.guarded)
+        self.edges, self.fragile = edges, fragile
+        self.pullback: Pullback = plan.pullback(mask, plan.guarded(edges))
         self.saved: Sequence[Saved] | None = [
             result if k == RESULT else operands[k] for k in self.pullback.reads
         ]
         self.order = next(orders)
         self.place: tuple[CodeType, int] | None = None
         self.watchers: Watchers | None = None
+
+    @property
+    def plan(self) -> Plan:
+        """The op, its attributes, the types."""
+        return self.pullback.plan
 
     @property
     def site(self) -> Site | None:
@@ -197,8 +191,8 @@ class Record:
 
     # --- what it saved ------------------------------------------------------------------------
 
-    def read(self, wanted: Sequence[int]) -> list[Any]:
-        """The saved values of operands, and of the result.
+    def read(self, wanted: Sequence[int] | None = None) -> list[Any]:
+        """The saved values, those of ``wanted`` if not all.
 
         Raises:
             GradientError: they were freed by a backward pass.
@@ -206,25 +200,31 @@ class Record:
         """
         saved = self.saved
         if saved is None:
-            raise GradientError(
-                f"backward through {self.plan.op.name}",
-                "the values that it needs were freed by an earlier pass",
-                hint="retain_graph=True in the earlier call keeps them",
-                site=str(self.site),
-            )
+            if not self.pullback.reads:
+                return []
+            raise self._freed()
         values: list[Any] = []
-        for array, storage, version in saved:
+        for value, storage, version in saved:
             if storage is not None and storage.version != version:
                 self._require_unchanged(wanted)
-            values.append(array)
-        reads = self.pullback.reads
-        if wanted is not reads:
+            values.append(value)
+        if wanted is not None and wanted != self.pullback.reads:
+            reads = self.pullback.reads
             values = [values[reads.index(k)] for k in wanted]
         return values
 
-    def _require_unchanged(self, wanted: Sequence[int]) -> None:
+    def _freed(self) -> GradientError:
+        return GradientError(
+            f"backward through {self.plan.op.name}",
+            "the values that it needs were freed by an earlier pass",
+            hint="retain_graph=True in the earlier call keeps them",
+            site=str(self.site),
+        )
+
+    def _require_unchanged(self, wanted: Sequence[int] | None) -> None:
         for k, (_, storage, version) in zip(self.pullback.reads, self.saved or (), strict=True):
-            if k in wanted and storage is not None and storage.version != version:
+            asked = wanted is None or k in wanted
+            if asked and storage is not None and storage.version != version:
                 raise self._changed(k, storage, version)
 
     def _changed(self, k: int, storage: Storage, version: int) -> InPlaceError:

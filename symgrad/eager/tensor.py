@@ -282,7 +282,7 @@ class Tensor(Operators):
 
         When it raises, no ``.grad`` has changed; values that the pass had used already are freed.
         """
-        late.backward([self], [gradient], retain_graph, create_graph, inputs)
+        late.backward(self, [gradient], retain_graph, create_graph, inputs)
 
     def register_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Call ``hook(grad)`` when the gradient of this tensor is complete.
@@ -456,7 +456,7 @@ _API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 _new = object.__new__
 
 
-def tensor_on(storage: Storage, edge: Record | Leaf | None = None) -> Tensor:
+def tensor_on(storage: Any, edge: Record | Leaf | None = None) -> Tensor:
     """A tensor on a storage."""
     tensor = _new(Tensor)
     tensor.storage, tensor._edge = storage, edge  # pyright: ignore[reportPrivateUsage]

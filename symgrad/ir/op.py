@@ -64,13 +64,18 @@ class FrontEnds:
     """The front ends, by rank; the operand of the highest rank decides for the whole call.
 
     A class of operands names its rank in ``__front_rank__``: tensors 1, symbols 2, patterns 3.
+
+    Attributes:
+        by_rank: the front ends.
+        tensor: the class of tensors, whose calls are told apart at once.
     """
 
     def __init__(self) -> None:
         self.by_rank: dict[int, FrontEnd] = {}
+        self.tensor: type | None = None
 
-    def choose(self, operands: Sequence[Any], attrs: Attrs | None) -> FrontEnd:
-        rank = 0
+    def choose(self, operands: Sequence[Any], attrs: Attrs, least: int = 0) -> FrontEnd:
+        rank = least
         for operand in operands:
             found = getattr(operand, "__front_rank__", 0)
             if found > rank:  # a call of max would double the time of the loop
@@ -166,10 +171,10 @@ class Op:
             signature = self.signature
             if len(args) == signature.plain and not kwargs:
                 # Operands alone, by position: attributes that are not given hold no dimension.
-                for operand in args:
-                    if getattr(operand, "__front_rank__", 0) > TENSOR_RANK:
-                        return FRONT_ENDS.choose(args, None)(self, args, signature.defaults)
-                return late.apply_eager(self, args, signature.defaults)
+                attrs = signature.defaults
+                if args and type(args[0]) is FRONT_ENDS.tensor:  # looks further itself
+                    return late.apply_eager(self, args, attrs)
+                return FRONT_ENDS.choose(args, {})(self, args, attrs)
             operands, attrs = signature.bind(self.name, args, kwargs)
             return FRONT_ENDS.choose(operands, attrs)(self, operands, attrs)
         except SymgradError as error:
