@@ -31,8 +31,6 @@ from symgrad.types import TupleType, is_inexact
 adding = threading.Lock()
 """Held while a gradient is added to ``.grad``: passes in several threads may meet at one leaf."""
 
-_add = np.add
-
 
 class Pass:
     """One backward pass.
@@ -79,8 +77,9 @@ class Pass:
             return ZERO
         total = parts[0]
         for part in parts[1:]:
-            total = total + part if self.create else _add(total, part)
-        return total
+            total = total + part
+        # The sum of arrays without axes is a number to numpy.
+        return total if self.create or type(total) is np.ndarray else np.asarray(total)
 
     def _packed(self, record: Record, parts: Sequence[Any]) -> Any:
         sums: list[Any] = [ZERO] * len(record.plan.type.items)
