@@ -64,6 +64,7 @@ def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 
 REFERENCES: dict[str, Callable[..., Any]] = {
+    "clone": np.copy,
     "reshape": np.reshape,
     "permute_dims": lambda x, axes: np.transpose(x, axes),
     "broadcast_to": lambda x, shape: np.broadcast_to(x, shape),

@@ -179,6 +179,7 @@ SAMPLES: dict[str, list[Sample]] = {
         called(lambda op, x: op(x, "complex128"), normal(5)),
         called(lambda op, x: op(x, "int64"), normal(5)),
     ],
+    "clone": [S(normal(5, 7)), S(normal()), S(normal(0, 5))],
     "stop_gradient": [S(normal(5, 7))],
     "reshape": [
         S(normal(5, 7), shape=(7, 5)),
