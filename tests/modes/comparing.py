@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,10 +22,15 @@ class Isomorphism:
     A constant of the graph stands for whatever needs no input: calls without a symbol were computed
     while the graph was built. It is compared by value, as symbols of one value are one symbol. The
     projections of a tuple are not told apart, since a pack has each of its outputs once.
+
+    Args:
+        known: gives the value of a symbol. It is asked where an eager call took integers from
+            nowhere: the positions of a mask's true elements, which need no call to be found.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, known: Callable[[Symbol], Any]) -> None:
         self.calls = 0
+        self._known = known
         self._nodes: dict[Symbol, Node] = {}
         self._symbols: dict[Node, Symbol] = {}
         self._sizes: list[tuple[Any, Any]] = []
@@ -48,6 +53,8 @@ class Isomorphism:
             elif symbol.op is PLACEHOLDER:
                 _expect(node.label == symbol.name, symbol, node)
                 self._typed(symbol, symbol.type, node.value, node)
+            elif node.op is None and node.label is None and symbol.dtype == np.int64:
+                _expect(same_bits(self._known(symbol), node.value), symbol, node)
             else:
                 self._applied(symbol, node)
                 pending += zip(symbol.args, node.operands, strict=True)

@@ -92,9 +92,10 @@ class Flow:
     def _taken(self, plan: Plan, i: int, operand: Any, value: Any) -> Node:
         """The node of an operand as the kernel takes it: cast, or a number in an array."""
         node = self.node(operand)
-        if plan.casts is not None and plan.casts[i] is not None:
-            return Node(value, sg.astype, {"dtype": plan.casts[i]}, (node,))
-        return Node(value) if type(operand) in (bool, int, float, complex) else node
+        cast = dict(plan.casts).get(i)
+        if cast is not None:
+            return Node(value, sg.astype, {"dtype": cast}, (node,))
+        return Node(np.asarray(value)) if type(operand) in (bool, int, float, complex) else node
 
     def _read(
         self, record: Record, plan: Plan, operands: Sequence[Any], nodes: Sequence[Node]
@@ -130,24 +131,29 @@ def _arrays(pack: Pack) -> tuple[np.ndarray, ...]:
 @contextmanager
 def observing() -> Generator[Flow]:
     """Note all eager calls inside the block."""
-    flow, apply, find_plan = Flow(), late.apply_eager, front_end.find_plan
-    found: list[tuple[Plan, list[Any]]] = []
+    flow, apply, look_up = Flow(), late.apply_eager, front_end._looked_up
+    running: list[list[Any]] = []  # a rule that is looked at may make calls of its own
 
-    def finding(op: Op, values: list[Any], *others: Any) -> Plan:
-        plan = find_plan(op, values, *others)
-        found.append((plan, values))
-        return plan
+    def looking_up(*call: Any) -> Any:
+        present = running[-1]
+        found = look_up(*call)
+        present[:] = found
+        return found
 
     def applying(op: Op, operands: Sequence[Any], attrs: Any) -> Any:
-        before = len(found)
-        result = apply(op, operands, attrs)
+        found: list[Any] = []
+        running.append(found)
+        try:
+            result = apply(op, operands, attrs)
+        finally:
+            running.pop()
         if isinstance(result, (sg.Tensor, Pack)):
-            plan, values = found[before]
-            flow.note(plan, operands, plan.admit(values) if plan.changes else values, result)
+            plan, values, _ = found  # the values as the kernel took them
+            flow.note(plan, operands, values, result)
         return result
 
-    late.apply_eager, front_end.find_plan = applying, finding
+    late.apply_eager, front_end._looked_up = applying, looking_up
     try:
         yield flow
     finally:
-        late.apply_eager, front_end.find_plan = apply, find_plan
+        late.apply_eager, front_end._looked_up = apply, look_up

@@ -36,9 +36,13 @@ class Static:
     def values(self, feeds: Sequence[Any], **options: Any) -> list[np.ndarray]:
         """The values of outputs and gradients."""
         given = dict(zip([*self.inputs, *self.seeds], feeds, strict=True))
-        needed = {s: v for s, v in given.items() if s.op.name == "placeholder"}
         with np.errstate(all="ignore"):
-            return sg.evaluate([*self.outputs, *self.gradients], needed, **options)
+            return sg.evaluate([*self.outputs, *self.gradients], given, **options)
+
+    def value(self, symbol: Symbol, feeds: Sequence[Any]) -> np.ndarray:
+        """The value of one symbol of the graph."""
+        given = dict(zip([*self.inputs, *self.seeds], feeds, strict=True))
+        return sg.evaluate(symbol, given, level="none")
 
 
 @dataclass

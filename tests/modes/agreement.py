@@ -1,0 +1,162 @@
+"""What must hold between the two modes, of any program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import symgrad as sg
+from symgrad.eager.records import Record
+from symgrad.ir.op import OPS
+from symgrad.types import is_inexact
+from tests.modes.comparing import Isomorphism, same_zeros
+from tests.modes.observing import Node
+from tests.modes.running import Program, literal, observed, rewritten, run, seeds_of
+from tests.registry.running import same_bits
+
+ULPS = 16
+"""How far a rewritten graph may be from the eager run, where it is not nearer to the truth."""
+
+
+def _seeds(program: Program, values: Sequence[np.ndarray]) -> list[np.ndarray]:
+    with sg.no_grad():
+        return seeds_of(program(*map(sg.Tensor, values)))
+
+
+def require_one_data_flow(program: Program, values: Sequence[np.ndarray]) -> int:
+    """Names, types, attributes, edges and the order of sums are the same.
+
+    Returns:
+        how many calls were compared.
+    """
+    static, seeds = literal(program, values), _seeds(program, values)
+    eager, flow = observed(program, values, seeds)
+    same = Isomorphism(lambda symbol: static.value(symbol, [*values, *seeds]))
+    same.outputs(static.outputs, [flow.node(y) for y in eager.outputs])
+    for symbol, tensor in zip(static.gradients, eager.gradients, strict=True):
+        node = _shared(flow.node(tensor))
+        if not same_zeros(symbol, node):
+            same.outputs([symbol], [node])
+    return same.calls
+
+
+def _shared(node: Node) -> Node:
+    """What was copied at the very end, since no two gradients may share memory."""
+    return node.operands[0] if node.op is OPS["clone"] else node
+
+
+def require_same_bits(program: Program, values: Sequence[np.ndarray]) -> None:
+    """The graph's values are those of the eager run and of its recorded pass."""
+    seeds = _seeds(program, values)
+    eager = run(program, values, seeds, create_graph=True)
+    expected = literal(program, values).values([*values, *seeds], level="none")
+    _require_equal(eager.values(), expected)
+
+
+def require_same_bits_again(
+    program: Program, values: Sequence[np.ndarray], times: int
+) -> list[Record]:
+    """A pass that is not recorded gives what a recorded one gives, however often it is run.
+
+    Returns:
+        the records of the last run whose rules ran as compiled code.
+    """
+    seeds = _seeds(program, values)
+    expected = run(program, values, seeds, create_graph=True).values()
+    records: list[Record] = []
+    for _ in range(times):
+        eager = run(program, values, seeds, retain_graph=True)
+        _require_equal(eager.values(), expected)
+        records = _records(eager.outputs)
+    compiled = [record for record in records if record.pullback.straight is not None]
+    _require_accumulated(program, values, seeds, expected)
+    return compiled
+
+
+def _require_accumulated(
+    program: Program, values: Sequence[Any], seeds: Sequence[Any], expected: Sequence[np.ndarray]
+) -> None:
+    """`backward` puts into ``.grad`` what `grad` gives."""
+    inputs = [sg.Tensor(v, requires_grad=is_inexact(v.dtype)) for v in values]
+    outputs = program(*inputs)
+    floating = [y for y in outputs if is_inexact(y.dtype)]
+    pairs = [(y, s) for y, s in zip(floating, seeds, strict=True) if y.requires_grad]
+    if pairs:
+        sg.autograd.backward(*map(list, zip(*pairs, strict=True)))
+    found = [x.grad for x in inputs if x.requires_grad]
+    for grad, wanted in zip(found, expected[len(outputs) :], strict=False):
+        assert same_bits(wanted if grad is None else grad, wanted)
+        assert grad is not None or not np.any(wanted)
+
+
+def _records(outputs: Sequence[Any]) -> list[Record]:
+    seen: dict[Any, None] = dict.fromkeys(y.grad_fn for y in outputs)
+    pending = list(seen)
+    while pending:
+        node = pending.pop()
+        for edge in node.edges if isinstance(node, Record) else ():
+            if edge not in seen:
+                seen[edge] = None
+                pending.append(edge)
+    return [node for node in seen if isinstance(node, Record)]
+
+
+def _require_equal(found: Sequence[Any], expected: Sequence[Any]) -> None:
+    for k, (a, b) in enumerate(zip(found, expected, strict=True)):
+        assert same_bits(a, b), f"value {k}: {a} is not {b}"
+
+
+# --- shared and rewritten -------------------------------------------------------------------------
+
+
+def require_near(program: Program, values: Sequence[np.ndarray], *, narrow: bool) -> None:
+    """A rewritten graph gives what the eager run gives, but for some ulps, or is nearer the truth.
+
+    Args:
+        narrow: whether single precision will do: the truth is then known from double precision.
+    """
+    truth: Sequence[Any] | None = None
+    if narrow:
+        values = [_single(v) for v in values]
+        seeds = _seeds(program, values)
+        wide = [_double(v) for v in (*values, *seeds)]
+        truth = literal(program, wide[: len(values)]).values(wide, level="none")
+    else:
+        seeds = _seeds(program, values)
+    eager = run(program, values, seeds).values()
+    static = rewritten(program, values).values([*values, *seeds])
+    truth = truth or [None] * len(static)
+    for k, (ours, theirs, true) in enumerate(zip(static, eager, truth, strict=True)):
+        assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
+        off = _far(ours, theirs) & (True if true is None else ~_nearer(ours, theirs, true))
+        assert not np.any(off), f"value {k}: {ours[off]} is not {theirs[off]}, {true}"
+
+
+def _single(value: np.ndarray) -> np.ndarray:
+    kinds = {"f": np.float32, "c": np.complex64}
+    return value.astype(kinds.get(value.dtype.kind, value.dtype))
+
+
+def _double(value: np.ndarray) -> np.ndarray:
+    kinds = {"f": np.float64, "c": np.complex128}
+    return value.astype(kinds.get(value.dtype.kind, value.dtype))
+
+
+def _far(a: np.ndarray, b: np.ndarray) -> Any:
+    """Where two arrays differ by more than `ULPS` units of the largest element."""
+    if a.dtype.kind not in "fc":
+        return np.asarray(a != b)
+    finite = np.abs(b[np.isfinite(b)])
+    unit = np.spacing(np.max(finite, initial=np.finfo(a.dtype).tiny))
+    alike = (a == b) | (np.isnan(a) & np.isnan(b))
+    return np.asarray(~(alike | (np.abs(a - b) <= ULPS * unit)))
+
+
+def _nearer(a: np.ndarray, b: np.ndarray, true: np.ndarray) -> Any:
+    """Where ``a`` is as near to the truth as ``b``; no number is farther than any."""
+    if a.dtype.kind not in "fc":
+        return np.asarray(a == b)
+    ours, theirs = (np.nan_to_num(np.abs(v - true), nan=np.inf) for v in (a, b))
+    return np.asarray(ours <= theirs)
