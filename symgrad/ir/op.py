@@ -213,16 +213,16 @@ class Composite:
     family = "composite"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        self._check_call(args, kwargs)
+        if not self.signature.accepts(len(args), kwargs):
+            self._check_call(args, kwargs)
         # An ndarray knows nothing of ops; as a tensor it does, and joins symbols as a constant.
-        parameters = self.signature.positional
-        lifted = [
-            _as_tensor(value) if k < len(parameters) and parameters[k].is_operand else value
-            for k, value in enumerate(args)
-        ]
-        operands = self.signature.operands
-        for name in kwargs.keys() & operands:
-            kwargs[name] = _as_tensor(kwargs[name])
+        lifted = list(args)
+        for k, parameter in zip(range(len(args)), self.signature.positional, strict=False):
+            if parameter.is_operand and not hasattr(args[k], "__front_rank__"):
+                lifted[k] = _as_tensor(args[k])
+        for name in kwargs:
+            if name in self.signature.operands:
+                kwargs[name] = _as_tensor(kwargs[name])
         try:
             return self.body(*lifted, **kwargs)
         except SymgradError as error:
@@ -231,6 +231,7 @@ class Composite:
             raise
 
     def _check_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Refuse what Python would refuse, with a better text."""
         try:
             self.signature.called.bind(*args, **kwargs)
         except TypeError as error:

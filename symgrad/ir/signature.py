@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -62,6 +62,9 @@ class Signature:
     """How a call's arguments become operands and attributes; read off the kernel."""
 
     __slots__ = (
+        "_least",
+        "_most",
+        "_names",
         "arity",
         "attrs",
         "called",
@@ -101,8 +104,23 @@ class Signature:
             and not self.variadic
             and all(p.is_operand for p in self.positional[: self.arity])
         )
+        self._least, self._most, self._names = _counts(signature)
         # So many operands alone, all by position, need no further look; -1: there is no such call.
         self.plain = self.arity if simple else -1
+
+    def accepts(self, count: int, names: Collection[str]) -> bool:
+        """Whether a call of so many positional arguments and these names is complete and known.
+
+        It may say no where a thorough look says yes, never the other way.
+        """
+        if not names:
+            return self._least <= count <= self._most
+        by_position = self._names[:count]
+        return (
+            count <= self._most
+            and all(name in self._names and name not in by_position for name in names)
+            and all(name in names for name in self._names[count : self._least])
+        )
 
     def bind(
         self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -154,6 +172,24 @@ class Signature:
         if given:
             raise self.unknown(name, given)
         return operands, attrs
+
+
+def _counts(signature: inspect.Signature) -> tuple[int, int, tuple[str, ...]]:
+    """How many arguments are needed, how many may stand by position, all names in order.
+
+    What is more than that (any number of arguments, names that must be given, names that must not)
+    gives counts that no call has.
+    """
+    kinds = inspect.Parameter
+    parameters = list(signature.parameters.values())
+    if any(p.kind in (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD) for p in parameters):
+        return 1, 0, ()
+    if any(p.kind is kinds.KEYWORD_ONLY and p.default is kinds.empty for p in parameters):
+        return 1, 0, ()
+    named = tuple("" if p.kind is kinds.POSITIONAL_ONLY else p.name for p in parameters)
+    most = sum(p.kind is not kinds.KEYWORD_ONLY for p in parameters)
+    least = sum(p.default is kinds.empty for p in parameters)
+    return least, most, named
 
 
 def canonical(name: str, value: Any) -> Any:
