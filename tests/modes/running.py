@@ -1,4 +1,4 @@
-"""One program in both modes: the literal graph with its gradient, and the eager run with its own."""
+"""One program in both modes: the literal graph with its gradient, and the eager run with both."""
 
 from __future__ import annotations
 
@@ -74,7 +74,9 @@ def rewritten(program: Program, values: Sequence[np.ndarray]) -> Static:
     return _graph(program, values, share=True)
 
 
-def _graph(program: Program, values: Sequence[np.ndarray], *, share: bool, **options: Any) -> Static:
+def _graph(
+    program: Program, values: Sequence[np.ndarray], *, share: bool, **options: Any
+) -> Static:
     with constructing(share=share):
         inputs = [sg.placeholder(f"x{k}", v.shape, v.dtype) for k, v in enumerate(values)]
         outputs = symbols_of(program(*inputs))
