@@ -34,7 +34,7 @@ def apply_eager(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
         raise _placed(error) from None
     mode = MODE.get()
     if mode != RECORDING or plan.special:
-        return _wrapped(plan, operands, values, result, mode)
+        return _wrapped(plan, operands, values, result, mode if wanted else mode & ~RECORDING)
     tensor = _new(Tensor)
     tensor.storage = storage = _new(Storage)
     if type(result) is not np.ndarray:

@@ -19,6 +19,7 @@ from symgrad.ir.extras import require_extra
 from symgrad.ir.late import late
 from symgrad.ir.signature import Attrs, Signature
 from symgrad.ir.site import here
+from symgrad.ir.spellings import VARIANTS
 from symgrad.types import Dim, TensorType
 
 
@@ -175,6 +176,8 @@ class Op:
                 if args and type(args[0]) is FRONT_ENDS.tensor:  # looks further itself
                     return late.apply_eager(self, args, attrs)
                 return FRONT_ENDS.choose(args, {})(self, args, attrs)
+            if kwargs and (variant := _variant(self.name, kwargs)) is not None:
+                return variant(self, args, kwargs)
             operands, attrs = signature.bind(self.name, args, kwargs)
             return FRONT_ENDS.choose(operands, attrs)(self, operands, attrs)
         except SymgradError as error:
@@ -245,9 +248,15 @@ class Composite:
                 )
             failure.site = str(here())
             raise failure from None
+        return args, kwargs
 
     def __repr__(self) -> str:
         return f"<composite {self.name}{self.signature.text}>"
+
+
+def _variant(name: str, kwargs: dict[str, Any]) -> Callable[..., Any] | None:
+    """What carries out a call with a keyword that the op itself does not have."""
+    return next((VARIANTS[k, name] for k in kwargs if (k, name) in VARIANTS), None)
 
 
 def _as_tensor(value: Any) -> Any:

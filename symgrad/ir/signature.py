@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
+import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -12,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.errors import ArgumentError
+from symgrad.ir.spellings import placed, renamed, trailing
 from symgrad.types import as_dtype
 
 Attrs = dict[str, Any]
@@ -48,13 +50,9 @@ def _call_text(signature: inspect.Signature) -> str:
     return str(signature.replace(parameters=bare, return_annotation=signature.empty))
 
 
-_PEER_SPELLINGS = {"dim": "axis", "keepdim": "keepdims", "axes": "axis", "other": "x2"}
-
-
 def _spelling(unknown: str, known: Sequence[str]) -> str | None:
     """A hint at the name that was meant."""
-    meant = _PEER_SPELLINGS.get(unknown, "")
-    near = [meant] if meant in known else difflib.get_close_matches(unknown, known, n=1)
+    near = difflib.get_close_matches(unknown, known, n=1)
     return f"it is called {near[0]!r} here" if near else None
 
 
@@ -69,11 +67,14 @@ class Signature:
         "attrs",
         "called",
         "defaults",
+        "most",
+        "names",
         "operands",
         "parameters",
         "plain",
         "positional",
         "text",
+        "trailing",
         "variadic",
     )
 
@@ -105,6 +106,13 @@ class Signature:
             and all(p.is_operand for p in self.positional[: self.arity])
         )
         self._least, self._most, self._names = _counts(signature)
+        self.names = tuple(p.name for p in self.parameters)
+        self.trailing = trailing(
+            [p.name for p in self.parameters if p.keyword_only], self.names
+        )
+        kinds = {p.kind for p in signature.parameters.values()}
+        # The number of positional parameters; none is too many for ``*arrays``.
+        self.most = sys.maxsize if inspect.Parameter.VAR_POSITIONAL in kinds else len(self.positional)
         # So many operands alone, all by position, need no further look; -1: there is no such call.
         self.plain = self.arity if simple else -1
 
@@ -132,6 +140,7 @@ class Signature:
         """
         if not kwargs and len(args) == self.plain:
             return args, self.defaults
+        args, kwargs = self.adapted(name, args, kwargs)
         if len(args) > len(self.positional):
             raise ArgumentError(
                 name, "too many arguments", expected=f"{name}{self.text}", got=f"{len(args)} values"
@@ -142,6 +151,36 @@ class Signature:
                 raise ArgumentError(name, f"argument {key!r} was given twice")
             given[key] = value
         return self._split(name, given)
+
+    def adapted(
+        self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """A call in the parameters' own names and places: see `symgrad.ir.spellings`.
+
+        Raises:
+            ArgumentError: an argument was given twice, under two names.
+        """
+        if len(args) > self.most:
+            found = placed(self.trailing, [p.name for p in self.positional], args)
+            if found is not None:
+                args, by_place = found
+                for key in by_place.keys() & kwargs.keys():
+                    raise ArgumentError(name, f"argument {key!r} was given twice")
+                kwargs = {**by_place, **kwargs}
+        for key in [key for key in kwargs if key not in self.names]:
+            own = renamed(key, self.names)
+            if own == key:
+                continue
+            if own in kwargs:
+                raise ArgumentError(name, f"argument {own!r} was given twice, once as {key!r}")
+            value = kwargs[key]
+            kwargs = {k: v for k, v in kwargs.items() if k != key}
+            place = self.names.index(own)
+            if self.parameters[place].positional_only and len(args) == place:
+                args = (*args, value)
+            else:
+                kwargs[own] = value
+        return args, kwargs
 
     def unknown(self, name: str, given: Sequence[str] | dict[str, Any]) -> ArgumentError:
         """The error about arguments of names that the op does not have."""
