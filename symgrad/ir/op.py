@@ -217,7 +217,9 @@ class Composite:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not self.signature.accepts(len(args), kwargs):
-            self._check_call(args, kwargs)
+            if kwargs and (variant := _variant(self.name, kwargs)) is not None:
+                return variant(self, args, kwargs)
+            args, kwargs = self._checked(args, kwargs)
         # An ndarray knows nothing of ops; as a tensor it does, and joins symbols as a constant.
         lifted = list(args)
         for k, parameter in zip(range(len(args)), self.signature.positional, strict=False):
@@ -233,10 +235,16 @@ class Composite:
                 error.site = str(here())
             raise
 
-    def _check_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Refuse what Python would refuse, with a better text."""
+    def _checked(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The call as the body takes it; refuse what Python would refuse, with a better text."""
         try:
+            args, kwargs = self.signature.adapted(self.name, args, kwargs)
             self.signature.called.bind(*args, **kwargs)
+        except SymgradError as failure:
+            failure.site = str(here())
+            raise
         except TypeError as error:
             known = self.signature.called.parameters
             strange = kwargs.keys() - known.keys()

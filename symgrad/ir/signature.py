@@ -107,12 +107,12 @@ class Signature:
         )
         self._least, self._most, self._names = _counts(signature)
         self.names = tuple(p.name for p in self.parameters)
-        self.trailing = trailing(
-            [p.name for p in self.parameters if p.keyword_only], self.names
-        )
+        self.trailing = trailing([p.name for p in self.parameters if p.keyword_only], self.names)
         kinds = {p.kind for p in signature.parameters.values()}
         # The number of positional parameters; none is too many for ``*arrays``.
-        self.most = sys.maxsize if inspect.Parameter.VAR_POSITIONAL in kinds else len(self.positional)
+        self.most = (
+            sys.maxsize if inspect.Parameter.VAR_POSITIONAL in kinds else len(self.positional)
+        )
         # So many operands alone, all by position, need no further look; -1: there is no such call.
         self.plain = self.arity if simple else -1
 

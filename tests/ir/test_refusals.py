@@ -68,7 +68,16 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: sg.variable([[1], [2, 3]]), sg.ShapeError, "nested lists differ in length"),
     (lambda: ROW.shape[0] * 1.5, sg.TraceError, r"got 1.5; hint: sg.size\(dim\) is its value"),
     (lambda: sg.evaluate(NUMBER), sg.FeedError, "need what is not fed: placeholder 'number'"),
-    (lambda: sg.mean(ROW, dim=0), sg.ArgumentError, "hint: it is called 'axis' here"),
+    (lambda: sg.mean(ROW, axs=0), sg.ArgumentError, "hint: it is called 'axis' here"),
+    (
+        lambda: sg.mean(ROW, dim=0, axis=0),
+        sg.ArgumentError,
+        "'axis' was given twice, once as 'dim'",
+    ),
+    (lambda: sg.mean(ROW, 0, axis=0), sg.ArgumentError, "mean: argument 'axis' was given twice"),
+    (lambda: sg.sum(ROW, 0, 1), sg.ArgumentError, "sum: too many arguments"),
+    (lambda: sg.diff(ROW, 2), sg.ArgumentError, "diff: too many positional arguments"),
+    (lambda: sg.ones((2,), 3), sg.ArgumentError, "ones: too many positional arguments"),
     (lambda: sg.concat(ROW, ROW), sg.ArgumentError, "concat: too many positional arguments"),
 ]
 

@@ -1,0 +1,88 @@
+"""Other spellings of a call: parameters' names and places as PyTorch and numpy have them.
+
+What an op's own signature says always comes first; only what it does not know is looked up here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "dim": ("axis", "axes"),
+    "dims": ("axis", "axes"),
+    "axes": ("axis",),
+    "keepdim": ("keepdims",),
+    "other": ("x2",),
+    "exponent": ("x2",),
+    "size": ("shape",),
+    "index": ("indices",),
+    "src": ("values",),
+    "shifts": ("shift",),
+    "sections": ("indices_or_sections",),
+}
+"""What else a parameter is called: a call may use the name for the first of these that there is."""
+
+VARIANTS: dict[tuple[str, str], Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]] = {}
+"""Keywords that stand for more than one op, by (keyword, name of the op).
+
+``variant(op, args, kwargs)`` carries the call out: ``add(x, y, alpha=2)`` is two ops.
+"""
+
+SPREAD = ("shape", "axes", "repetitions")
+"""Last parameters whose sizes may follow one by one: ``ones(2, 3)``, ``permute_dims(x, 1, 0)``."""
+
+_FOLLOWING = ("keepdims", "descending")
+_AMBIGUOUS = ("n", "ord", "discont")
+"""With one of these, a further positional argument means that one elsewhere: ``diff(x, 2)``."""
+
+
+def renamed(given: str, known: Sequence[str]) -> str:
+    """The parameter that is meant by a name."""
+    return next((name for name in PARAMETERS.get(given, ()) if name in known), given)
+
+
+def trailing(keyword_only: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """The keyword-only parameters that may also follow by position: an axis, and one flag."""
+    if not keyword_only or keyword_only[0] != "axis" or any(name in known for name in _AMBIGUOUS):
+        return ()
+    flags = [name for name in keyword_only if name in _FOLLOWING]
+    return ("axis", *flags[:1])
+
+
+def placed(
+    names: Sequence[str], positional: Sequence[str], args: Sequence[Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """A call with more arguments than positional parameters: what is positional, what has a name.
+
+    Args:
+        names: the op's `trailing` parameters.
+        positional: its positional ones.
+        args: what was given.
+
+    Returns:
+        None if the call has no such meaning.
+    """
+    if positional and positional[-1] in SPREAD:
+        first = len(positional) - 1
+        if any(isinstance(size, (tuple, list)) for size in args[first:]):
+            return None
+        return (*args[:first], tuple(args[first:])), {}
+    surplus = args[len(positional) :]
+    if names and "indices" in positional[1:2] and type(args[1]) is int and _is_array(surplus):
+        # PyTorch has the axis before the indices.
+        return (args[0], *args[2:]), {"axis": args[1]}
+    fits = len(surplus) <= len(names) and _is_axis(surplus[0])
+    if not fits or not all(type(flag) is bool for flag in surplus[1:]):
+        return None
+    return tuple(args[: len(positional)]), dict(zip(names, surplus, strict=False))
+
+
+def _is_array(values: Sequence[Any]) -> bool:
+    return len(values) == 1 and hasattr(values[0], "shape")
+
+
+def _is_axis(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return all(type(item) is int for item in value)  # pyright: ignore[reportUnknownVariableType]
+    return value is None or type(value) is int
