@@ -6,7 +6,7 @@ What an op's own signature says always comes first; only what it does not know i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "dim": ("axis", "axes"),
@@ -84,5 +84,5 @@ def _is_array(values: Sequence[Any]) -> bool:
 
 def _is_axis(value: Any) -> bool:
     if isinstance(value, (tuple, list)):
-        return all(type(item) is int for item in value)  # pyright: ignore[reportUnknownVariableType]
+        return all(type(item) is int for item in cast("Sequence[Any]", value))
     return value is None or type(value) is int

@@ -24,17 +24,19 @@ from symgrad.types import TensorType
 
 
 def _relu_jvp(tangents: Any, y: Any, args: Any, attrs: Attrs) -> Any:
-    return ZERO if tangents[0] is ZERO else where(args[0] > 0, tangents[0], 0)
+    return ZERO if tangents[0] is ZERO else where(y > 0, tangents[0], 0)
 
 
+# All read the result, not the operand: that is what a network keeps anyway, and the operand may
+# be overwritten by it.
 @elementwise(
-    partials=lambda y, x: astype(x > 0, y.dtype),
-    vjp=lambda i, ct, y, args, attrs: where(args[0] > 0, ct, 0),
+    partials=lambda y, x: astype(y > 0, y.dtype),
+    vjp=lambda i, ct, y, args, attrs: where(y > 0, ct, 0),
     jvp=_relu_jvp,
     takes="real",
     integers="keep",
     warns=False,
-    live=(lambda y, x: x > 0,),
+    live=(lambda y, x: y > 0,),
 )
 def relu(x: Array, /) -> Array:
     """The positive part ``max(x, 0)``; its slope at 0 is 0, and NaN stays NaN.
