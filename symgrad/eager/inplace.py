@@ -69,7 +69,11 @@ def change(target: Tensor, where: str, compute: Callable[[], Any]) -> Tensor:
             )
         new = ops.astype(new, target.dtype)
     recorded = MODE.get() & RECORDING and (new.edge is not None or target.edge is not None)
-    rewrite = _rewritten_base(target, new, where, site) if recorded else None
+    rewrite = None
+    if recorded:
+        if isinstance(new.edge, Record):
+            new.edge.keep_own(target.storage)
+        rewrite = _rewritten_base(target, new, where, site)
     target.storage.overwrite(new.storage.array, site)
     if rewrite is not None:
         rewrite()

@@ -244,6 +244,13 @@ class Record:
         """Drop the saved values."""
         self.saved = None
 
+    def keep_own(self, storage: Storage) -> None:
+        """Save copies of what lies in a storage that this call itself is about to overwrite."""
+        self.saved = [
+            (value.copy(), None, 0) if lies is storage else (value, lies, version)
+            for value, lies, version in self.saved or ()
+        ]
+
     def moved(self, old: Storage, new: Storage) -> None:
         """The result now lies in another storage, by a change in place."""
         if self.saved:
