@@ -1,7 +1,8 @@
-"""What tests of models and of new ops need: derivatives against differences of values."""
+"""What tests of models and of new ops need: derivatives against differences, mode against mode."""
 
 from __future__ import annotations
 
+from symgrad.testing.gradcheck import GradcheckError, gradcheck, gradgradcheck
 from symgrad.testing.gradients import check_grads, numeric_derivative
 
-__all__ = ["check_grads", "numeric_derivative"]
+__all__ = ["GradcheckError", "check_grads", "gradcheck", "gradgradcheck", "numeric_derivative"]
