@@ -11,6 +11,7 @@ from hypothesis import given, settings
 
 import symgrad as sg
 from symgrad.eager.pullbacks import COMPILED_AT
+from symgrad.testing.runs import Program, literal, run, seeds_of
 from tests.modes import agreement
 from tests.modes.agreement import (
     require_near,
@@ -19,7 +20,6 @@ from tests.modes.agreement import (
     require_same_bits_again,
 )
 from tests.modes.programs import COLUMNS, ROWS, Recipe, recipes, steps
-from tests.modes.running import Program, literal, run, seeds_of
 from tests.registry.samples import Sample, composite_names, named, op_names, samples_of
 from tests.registry.sampling import normal
 from tests.registry.variants import in_dtype

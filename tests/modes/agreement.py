@@ -10,10 +10,11 @@ import numpy as np
 import symgrad as sg
 from symgrad.eager.records import Record
 from symgrad.ir.op import OPS
+from symgrad.testing.modes import far
+from symgrad.testing.runs import Program, literal, rewritten, run, seeds_of
 from symgrad.types import is_inexact
 from tests.modes.comparing import Isomorphism, same_zeros
-from tests.modes.observing import Node
-from tests.modes.running import Program, literal, observed, rewritten, run, seeds_of
+from tests.modes.observing import Node, observed
 from tests.registry.running import same_bits
 
 ULPS = 16
@@ -33,7 +34,7 @@ def require_one_data_flow(program: Program, values: Sequence[np.ndarray]) -> int
     """
     static, seeds = literal(program, values), _seeds(program, values)
     eager, flow = observed(program, values, seeds)
-    same = Isomorphism(lambda symbol: static.value(symbol, [*values, *seeds]))
+    same = Isomorphism(lambda symbol: static.values_of([symbol], [*values, *seeds])[0])
     same.outputs(static.outputs, [flow.node(y) for y in eager.outputs])
     for symbol, tensor in zip(static.gradients, eager.gradients, strict=True):
         node = _shared(flow.node(tensor))
@@ -126,11 +127,11 @@ def require_near(program: Program, values: Sequence[np.ndarray], *, narrow: bool
     else:
         seeds = _seeds(program, values)
     eager = run(program, values, seeds).values()
-    static = rewritten(program, values).values([*values, *seeds])
+    static = rewritten(program, values).values([*values, *seeds], level="exact")
     truth = truth or [None] * len(static)
     for k, (ours, theirs, true) in enumerate(zip(static, eager, truth, strict=True)):
         assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
-        off = _far(ours, theirs) & (True if true is None else ~_nearer(ours, theirs, true))
+        off = far(ours, theirs, ULPS) & (True if true is None else ~_nearer(ours, theirs, true))
         assert not np.any(off), f"value {k}: {ours[off]} is not {theirs[off]}, {true}"
 
 
@@ -142,16 +143,6 @@ def _single(value: np.ndarray) -> np.ndarray:
 def _double(value: np.ndarray) -> np.ndarray:
     kinds = {"f": np.float64, "c": np.complex128}
     return value.astype(kinds.get(value.dtype.kind, value.dtype))
-
-
-def _far(a: np.ndarray, b: np.ndarray) -> Any:
-    """Where two arrays differ by more than `ULPS` units of the largest element."""
-    if a.dtype.kind not in "fc":
-        return np.asarray(a != b)
-    finite = np.abs(b[np.isfinite(b)])
-    unit = np.spacing(np.max(finite, initial=np.finfo(a.dtype).tiny))
-    alike = (a == b) | (np.isnan(a) & np.isnan(b))
-    return np.asarray(~(alike | (np.abs(a - b) <= ULPS * unit)))
 
 
 def _nearer(a: np.ndarray, b: np.ndarray, true: np.ndarray) -> Any:

@@ -20,6 +20,7 @@ from symgrad.eager.pullbacks import RESULT
 from symgrad.eager.records import Leaf, Record
 from symgrad.ir.late import late
 from symgrad.ir.op import Op
+from symgrad.testing.runs import Eager, Program, leaves, run_on
 
 
 @dataclass(eq=False)
@@ -157,3 +158,17 @@ def observing() -> Generator[Flow]:
         yield flow
     finally:
         late.apply_eager, front_end._looked_up = apply, look_up
+
+
+def observed(
+    program: Program, values: Sequence[np.ndarray], seeds: Sequence[np.ndarray]
+) -> tuple[Eager, Flow]:
+    """A program and its recorded backward pass, run under the eyes of an observer."""
+    inputs, given = leaves(values), leaves(seeds)
+    with observing() as flow:
+        for k, x in enumerate(inputs):
+            flow.input(f"x{k}", x)
+        for k, seed in enumerate(given):
+            flow.input(f"ct{k}", seed)
+        eager = run_on(program, inputs, given, create_graph=True)
+    return eager, flow
