@@ -17,7 +17,7 @@ from symgrad.eager.views import EXTRA, mark_view
 from symgrad.errors import AnomalyError, SymgradError
 from symgrad.ir.late import late
 from symgrad.ir.modes import MODE, RECORDING, WATCHING
-from symgrad.ir.op import FRONT_ENDS, SYMBOL_RANK, TENSOR_RANK, Attrs, Op
+from symgrad.ir.op import FRONT_ENDS, OPS, SYMBOL_RANK, TENSOR_RANK, Attrs, Op
 from symgrad.ir.site import here, place
 from symgrad.ir.storage import Storage, Window
 from symgrad.types import is_inexact, take_constraints
@@ -140,16 +140,24 @@ def _record(
         pullback = plan.pullback(mask, guarded)
     saved: list[Saved] = []
     for k in pullback.reads:
-        source = storage if k < 0 else getattr(operands[k], "storage", None)
-        value = result if k < 0 else values[k]
-        if source is None or (plan.changes and source.array is not value):
-            saved.append((value, None, 0))  # nobody else has it
+        if k < 0:
+            saved.append((result, storage, 0 if storage is None else storage.version))
+        elif type(operands[k]) is Tensor and not plan.changes:
+            source = operands[k].storage
+            saved.append((values[k], source, source.version))
         else:
-            saved.append((value, source, source.version))
+            saved.append(_saved(operands[k], values[k]))
     record = _new(Record)
     record.pullback, record.edges, record.fragile, record.saved = pullback, edges, fragile, saved
     record.order, record.place, record.watchers = next(orders), place(4), None
     return record
+
+
+def _saved(operand: Any, value: Any) -> Saved:
+    source = getattr(operand, "storage", None)
+    if source is None or source.array is not value:  # nobody else has it
+        return value, None, 0
+    return value, source, source.version
 
 
 def _shown(
@@ -187,6 +195,30 @@ def _has_nan(value: Any) -> bool:
         return any(_has_nan(s.array) for s in value.storages)
     return is_inexact(value.dtype) and bool(np.any(np.isnan(value)))
 
+
+def _operator(name: str, *, swapped: bool = False) -> Any:
+    """The method of an arithmetic operator: it calls the front end without a detour."""
+    op = OPS[name]
+    attrs = op.signature.defaults
+
+    def method(self: Tensor, other: Any) -> Any:
+        return apply_eager(op, (other, self) if swapped else (self, other), attrs)
+
+    return method
+
+
+_ARITHMETIC = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "divide",
+    "pow": "pow",
+    "matmul": "matmul",
+}
+for _short, _name in _ARITHMETIC.items():
+    if _name in OPS:  # what is composed of others goes the usual way
+        setattr(Tensor, f"__{_short}__", _operator(_name))
+        setattr(Tensor, f"__r{_short}__", _operator(_name, swapped=True))
 
 FRONT_ENDS.by_rank[TENSOR_RANK] = apply_eager
 FRONT_ENDS.tensor = Tensor

@@ -178,16 +178,14 @@ def _seeds(where: str, name: str, outputs: Sequence[Tensor], given: Any) -> list
                 hint="x.requires_grad_() on a leaf before it is used",
                 site=str(here()),
             )
+    if given is None:
+        return [_implied(where, y) for y in outputs]
     several = isinstance(given, (list, tuple))
-    if given is not None and not several and not hasattr(given, "__array__"):
+    if not several and not hasattr(given, "__array__"):
         raise DTypeError(
             where, f"{name} is no tensor", expected="a tensor or None", got=type(given).__name__
         )
-    seeds = (
-        list(cast("Any", given))
-        if several
-        else [given] * (1 if given is not None else len(outputs))
-    )
+    seeds: list[Any] = list(cast("Any", given)) if several else [given]
     if len(seeds) != len(outputs):
         raise GradientError(
             where, "one cotangent per output is needed", expected=len(outputs), got=len(seeds)

@@ -282,7 +282,8 @@ class Tensor(Operators):
 
         When it raises, no ``.grad`` has changed; values that the pass had used already are freed.
         """
-        late.backward(self, [gradient], retain_graph, create_graph, inputs)
+        seeds = None if gradient is None else [gradient]
+        late.backward(self, seeds, retain_graph, create_graph, inputs)
 
     def register_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Call ``hook(grad)`` when the gradient of this tensor is complete.
