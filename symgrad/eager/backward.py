@@ -175,6 +175,8 @@ class Pass:
             cts = _prehooked(watchers.before, cts)
         applied = Applied(record.plan.op, args, record.plan.attrs, record.plan.type, record.site)
         found: dict[int, Any] = {}
+        watching = MODE.get() & WATCHING
+        mode = MODE.set(MODE.get() & ~WATCHING)  # what a guard hides may be NaN on the way
         try:
             for i, part, passed, index in contributions(applied, y, cts, guard, positions(wanted)):
                 several = isinstance(record.plan.types[i], TupleType)
@@ -183,10 +185,12 @@ class Pass:
             if record.site is not None:
                 error.add_note(f"in the backward pass of {record.name()}, called at {record.site}")
             raise
+        finally:
+            MODE.reset(mode)
         if watchers is not None and watchers.after:
             _posthooked(watchers.after, len(edges), found, cts)
-        if MODE.get() & WATCHING:
-            given = cts if isinstance(cts, tuple) else (cts,)
+        if watching:
+            given = (*args, *(cts if isinstance(cts, tuple) else (cts,)), y)
             _watch(record, given, [part for part, _, _ in found.values()])
         for i in positions(wanted):
             part, passed, index = found.get(i, (ZERO, FREE, None))
@@ -315,17 +319,20 @@ def _posthooked(hooks: Hooks, count: int, found: dict[int, Any], cts: Any) -> No
                     found[i] = (part, *found[i][1:])
 
 
-def _watch(record: Record, cts: Sequence[Any], parts: Sequence[Any]) -> None:
-    given = [c.storage.array if isinstance(c, Tensor) else c for c in cts if c is not ZERO]
-    made = [p.storage.array if isinstance(p, Tensor) else p for p in parts]
-    if any(_is_nan(part) for part in made) and not any(_is_nan(ct) for ct in given):
+def _watch(record: Record, given: Iterable[Any], parts: Iterable[Any]) -> None:
+    """Raise if a rule made a NaN of operands, a result and cotangents that hold none."""
+    if any(map(_is_nan, parts)) and not any(map(_is_nan, given)):
         raise AnomalyError(
             f"backward through {record.name()}",
-            "the derivative is NaN, the cotangent is not",
+            "the derivative is NaN, the operands are not",
             got=", ".join(map(str, record.plan.types)),
             site=str(record.site),
         )
 
 
 def _is_nan(value: Any) -> bool:
-    return is_inexact(value.dtype) and bool(np.any(np.isnan(value)))
+    if isinstance(value, tuple):
+        return any(map(_is_nan, cast("tuple[Any, ...]", value)))
+    if value is ZERO or isinstance(value, Pack):  # a pack is read through its items
+        return False
+    return is_inexact(value.dtype) and bool(np.any(np.isnan(value.storage.array)))
