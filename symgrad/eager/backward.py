@@ -190,8 +190,7 @@ class Pass:
         if watchers is not None and watchers.after:
             _posthooked(watchers.after, len(edges), found, cts)
         if watching:
-            given = (*args, *(cts if isinstance(cts, tuple) else (cts,)), y)
-            _watch(record, given, [part for part, _, _ in found.values()])
+            _watch(record, [*args, y, cts], [part for part, _, _ in found.values()])
         for i in positions(wanted):
             part, passed, index = found.get(i, (ZERO, FREE, None))
             if part is not ZERO and not self.create:
