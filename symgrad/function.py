@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from symgrad.backends import find_backend
+from symgrad.backends.anomalies import watch_for_nan
 from symgrad.backends.base import Backend, Program
 from symgrad.backends.feeds import Feeds
 from symgrad.backends.numpy.interpreter import interpret
@@ -21,6 +22,7 @@ from symgrad.errors import (
 )
 from symgrad.ir.graph import Graph
 from symgrad.ir.late import late
+from symgrad.ir.modes import MODE, WATCHING
 from symgrad.ir.symbol import PLACEHOLDER, VARIABLE, Symbol
 from symgrad.ir.walk import reachable
 from symgrad.pipeline import optimize
@@ -128,19 +130,27 @@ class Function:
         """
         if by_name or not self._feeds.fits(arrays):
             arrays = self._feeds.admit(arrays, by_name)
+        run = self._watched if MODE.get() & WATCHING else self._run
         try:
-            results = self._advance(arrays) if self._stateful else self._run(*arrays)
+            results = self._advance(arrays, run) if self._stateful else run(*arrays)
         except Exception as error:
             self._annotate(error)
             raise
         return results[0] if self._bare else list(results[: self._count])
 
-    def _advance(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _advance(
+        self, arrays: tuple[Any, ...], run: Callable[..., tuple[Any, ...]]
+    ) -> tuple[Any, ...]:
         """Run with the variables' values, then store the new ones, all or none."""
         with self._state:
-            results = self._run(*arrays, *self._state.read())
+            results = run(*arrays, *self._state.read())
             self._state.commit(results[self._count :])
         return results
+
+    def _watched(self, *arrays: Any) -> tuple[Any, ...]:
+        """Run op by op, with an eye on what becomes NaN."""
+        graph, feeds = self._optimized, arrays[: len(self._inputs)]
+        return tuple(interpret(graph, feeds, self._feeds.bindings(feeds), watch_for_nan(graph)))
 
     def _annotate(self, error: Exception) -> None:
         """Say which symbol was being computed."""
@@ -351,7 +361,9 @@ def evaluate(outputs: Any, feeds: Mapping[Any, Any] | None = None, *, level: str
     graph = _graph("evaluate", list(given), wanted)
     checked = Feeds(graph.inputs, graph.constraints)
     arrays = checked.admit(list(given.values()), {})
-    results = interpret(optimize(graph, level), arrays, checked.bindings(arrays))
+    graph = optimize(graph, level)
+    watch = watch_for_nan(graph) if MODE.get() & WATCHING else None
+    results = interpret(graph, arrays, checked.bindings(arrays), watch)
     return results[0] if bare else results
 
 

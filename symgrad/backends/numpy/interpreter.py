@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,13 @@ def bind_result(kind: Any, value: Any, bindings: dict[str, int]) -> None:
         bind_result(item, part, bindings)
 
 
-def _run(graph: Graph, values: dict[Symbol, Any], bindings: dict[str, int]) -> None:
+Watch: TypeAlias = Callable[[Symbol, Sequence[Any], Any], None]
+"""Called with each symbol that was computed, the values of its operands and its own."""
+
+
+def _run(
+    graph: Graph, values: dict[Symbol, Any], bindings: dict[str, int], watch: Watch | None
+) -> None:
     """Fill in the values of all symbols, dropping each after its last use."""
     uses = Counter(arg for symbol in graph.symbols for arg in symbol.args)
     uses.update(graph.outputs)
@@ -63,6 +69,8 @@ def _run(graph: Graph, values: dict[Symbol, Any], bindings: dict[str, int]) -> N
         operands = [values[arg] for arg in symbol.args]
         value = values[symbol] = symbol.op.run(operands, concrete_attrs(symbol.attrs, bindings))
         bind_result(symbol.type, value, bindings)
+        if watch is not None:
+            watch(symbol, operands, value)
         for arg in symbol.args:
             uses[arg] -= 1
             if not uses[arg]:
@@ -70,7 +78,10 @@ def _run(graph: Graph, values: dict[Symbol, Any], bindings: dict[str, int]) -> N
 
 
 def interpret(
-    graph: Graph, arrays: Sequence[NDArray[Any]], bindings: Mapping[str, int]
+    graph: Graph,
+    arrays: Sequence[NDArray[Any]],
+    bindings: Mapping[str, int],
+    watch: Watch | None = None,
 ) -> list[NDArray[Any]]:
     """The outputs of ``graph``, as fresh arrays.
 
@@ -78,13 +89,14 @@ def interpret(
         graph: what to run.
         arrays: the values of its inputs, of exactly their types.
         bindings: the sizes of its dimensions.
+        watch: looks at each value.
     """
     values: dict[Symbol, Any] = dict(zip(graph.inputs, arrays, strict=True))
     variables = [symbol for symbol in graph.variables if symbol not in values]
     values.update(zip(variables, State([v.payload for v in variables]).read(), strict=True))
     if warns(graph.symbols):
         with np.errstate(all="ignore"):
-            _run(graph, values, dict(bindings))
+            _run(graph, values, dict(bindings), watch)
     else:
-        _run(graph, values, dict(bindings))
+        _run(graph, values, dict(bindings), watch)
     return [np.array(values[output], order="C") for output in graph.outputs]
