@@ -25,8 +25,28 @@ from symgrad.types import is_inexact, take_constraints
 
 def apply_eager(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
     """Carry out a call without a symbol among its operands."""
+    values: list[Any] = []
+    name: list[Any] = [op]  # and what tells the types of the values
+    wanted = False  # whether an operand may require a gradient
     try:
-        plan, values, wanted = _looked_up(op, operands, attrs)
+        for operand in operands:
+            kind = type(operand)
+            if kind is Tensor:
+                value = operand.storage.array
+                name.append(value.dtype)
+                name.append(value.shape)
+                if operand._edge is not None:
+                    wanted = True
+            elif kind in WEAK:
+                value = operand
+                name.append(kind)
+            else:
+                value = _value_of(op, operand, name)
+                wanted = True
+            values.append(value)
+        plan = find_plan(op, values, name, attrs)
+        if plan.changes:
+            plan.admit(values)
         result = plan.run(*values)
     except OtherFrontEnd:
         return FRONT_ENDS.choose(operands, attrs, least=SYMBOL_RANK)(op, operands, attrs)
@@ -34,52 +54,27 @@ def apply_eager(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
         raise _placed(error) from None
     mode = MODE.get()
     if mode != RECORDING or plan.special:
-        return _wrapped(plan, operands, values, result, mode if wanted else mode & ~RECORDING)
+        return _wrapped(plan, operands, values, result, wanted)
     tensor = _new(Tensor)
     tensor.storage = storage = _new(Storage)
     if type(result) is not np.ndarray:
         result = np.asarray(result)
     storage.array, storage.version, storage.shared = result, 0, None
-    tensor._edge = _record(plan, operands, values, result, storage) if wanted else None
+    tensor._edge = (wanted and _record(plan, operands, values, result, storage)) or None
     return tensor
 
 
 _new = object.__new__  # constructors in Python would double the time of a small call
 
 
-def _looked_up(op: Op, operands: Sequence[Any], attrs: Attrs) -> tuple[Plan, list[Any], bool]:
-    """The plan of a call, what its kernel takes, and whether a gradient may be wanted."""
-    values: list[Any] = []
-    name: list[Any] = [op]
-    wanted = False
-    for operand in operands:
-        kind = type(operand)
-        if kind is Tensor:
-            value = operand.storage.array
-            name.append(value.dtype)
-            name.append(value.shape)
-            if operand._edge is not None:
-                wanted = True
-        elif kind in WEAK:
-            value = operand
-            name.append(kind)
-        else:
-            value = _value_of(op, operand, name)
-            wanted = True
-        values.append(value)
-    plan = find_plan(op, values, name, attrs)
-    if plan.changes:
-        plan.admit(values)
-    return plan, values, wanted
-
-
 def _wrapped(
-    plan: Plan, operands: Sequence[Any], values: Sequence[Any], result: Any, mode: int
+    plan: Plan, operands: Sequence[Any], values: Sequence[Any], result: Any, wanted: bool
 ) -> Any:
     """The result of any call as a tensor or pack."""
+    mode = MODE.get()
     if mode & WATCHING:
         watch(plan, values, result if plan.several else (result,))
-    recorded = mode & RECORDING and plan.records
+    recorded = wanted and mode & RECORDING and plan.records
     if plan.several:
         pack = Pack.of(result)
         pack.edge = _record(plan, operands, values, pack, None) if recorded else None

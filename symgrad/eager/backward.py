@@ -106,7 +106,7 @@ class Pass:
                 continue
             pullback = record.pullback
             straight = pullback.straight
-            if straight is None or self._slow or record.watchers is not None or pullback.guarded:
+            if straight is None or self._slow or record.watchers is not None:
                 self._step(record, parts)
                 continue
             ct = parts[0] if len(parts) == 1 else self._total(parts)
@@ -144,6 +144,7 @@ class Pass:
             self._mark(record.edges, positions(wanted))
             return
         if not (self._by_rules or pullback.guarded or record.watchers) and guard is FREE:
+            # A guarded one is never compiled, so that `run` need not ask.
             if wanted != pullback.mask:
                 pullback = pullback.plan.pullback(wanted, 0)
             straight = pullback.compiled()
