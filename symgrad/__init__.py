@@ -16,6 +16,8 @@ from typing import Any as _Any
 from symgrad.eager import NamespaceInfo as __array_namespace_info__
 from symgrad.eager import Tensor
 from symgrad.eager import backward as _backward
+from symgrad.eager.names import ELEMENT_TYPES as _ELEMENT_TYPES
+from symgrad.eager.names import FUNCTIONS as _FUNCTIONS
 from symgrad.errors import (
     AnomalyError,
     ArgumentError,
@@ -135,6 +137,9 @@ __all__ = [
     "vjp",
 ]
 
+# Element types that are there, but not listed: a star import leaves Python's own alone.
+_PYTHONS = ("float", "int")
+
 # The array API names these in `linalg` as well.
 _ALSO_IN = {"linalg": ("diagonal", "matmul", "matrix_transpose", "outer", "tensordot", "vecdot")}
 
@@ -157,6 +162,8 @@ def _publish() -> None:
         if op.namespace is not None:
             target = spaces.setdefault(op.namespace, {}) if op.namespace else public
             target[name.rpartition(".")[2]] = op
+    public.update(_FUNCTIONS)
+    public.update((n, d) for n, d in _ELEMENT_TYPES.items() if n not in _PYTHONS)
     spaces["random"]["Generator"] = _Generator
     spaces["autograd"] = {"backward": _backward, "grad": grad}
     for space, names in _ALSO_IN.items():
@@ -180,6 +187,8 @@ def _is_there(name: str) -> bool:
 
 
 def __getattr__(name: str) -> _Any:
+    if name in _PYTHONS:
+        return _ELEMENT_TYPES[name]
     problem = f"module {__name__!r} has no attribute {name!r}"
     if name in _LAZY:
         if _is_there(name):

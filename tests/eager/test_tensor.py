@@ -377,7 +377,7 @@ def test_repr_lines_up() -> None:
         (lambda x: sg.reshape(x, (3,)), ShapeError),
         (lambda x: sg.permute_dims(x, (0, 1)), ShapeError),
         (lambda x: sg.concat([x, np.ones((2, 2))]), ShapeError),
-        (lambda x: sg.sum(x, axes=0), ArgumentError),
+        (lambda x: sg.sum(x, axs=0), ArgumentError),
         (lambda x: sg.sin(), ArgumentError),
         (lambda x: sg.sin(x, x), ArgumentError),
         (lambda x: x & x, DTypeError),

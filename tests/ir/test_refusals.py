@@ -59,7 +59,7 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: sg.load(3), sg.ArgumentError, "load: no file: expected a path or an open binary"),  # pyright: ignore[reportArgumentType]
     (lambda: sg.save("x.sg", None), sg.ArgumentError, r"graph: outputs\[0\] is no symbol"),
     (lambda: sg.save("no/such/x.sg", NUMBER), FileNotFoundError, "'no/such/x.sg'$"),
-    (lambda: ROW.sum(), AttributeError, r"hint: it is a function, sg.sum\(x\)"),
+    (lambda: ROW.stack, AttributeError, r"hint: it is a function, sg.stack\(x\)"),
     (lambda: ROW.size_of, AttributeError, "^'Symbol' has no attribute 'size_of'$"),
     (lambda: NUMBER.value, sg.TraceError, "a symbol has no value; hint: run it"),
     (lambda: pickle.dumps(ROW), sg.TraceError, "symbols are not pickled; hint: sg.save writes"),

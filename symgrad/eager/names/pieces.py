@@ -1,0 +1,137 @@
+"""PyTorch's functions that read or write parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from symgrad.eager.names.written import spelling
+from symgrad.errors import ArgumentError, ShapeError
+from symgrad.ir.op import ops
+from symgrad.types import normalize_axis
+
+
+def _at(place: int, entry: Any) -> tuple[Any, ...]:
+    """The key that means ``entry`` on one axis."""
+    return (*(slice(None),) * place, entry)
+
+
+@spelling
+def narrow(x: Any, dim: int, start: int, length: int) -> Any:
+    """``length`` elements along an axis, from ``start`` on.
+
+    >>> import symgrad as sg
+    >>> sg.narrow(sg.arange(5), 0, 1, 3)
+    Tensor([1, 2, 3])
+    """
+    x = ops.asarray(x)
+    place = normalize_axis(dim, x.ndim, "narrow")
+    size = x.shape[place]
+    first = start + size if start < 0 else start
+    if first < 0 or length < 0 or first + length > size:
+        raise ShapeError(
+            "narrow", "the piece reaches too far", expected=f"within {size}", got=length
+        )
+    return x[_at(place, slice(first, first + length))]
+
+
+@spelling
+def chunk(x: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+    """At most so many pieces along an axis, all equally long but perhaps the last.
+
+    >>> import symgrad as sg
+    >>> [piece.shape for piece in sg.chunk(sg.ones(5), 2)]
+    [(3,), (2,)]
+    """
+    x = ops.asarray(x)
+    if chunks < 1:
+        raise ArgumentError("chunk", "no such number of pieces", expected="1 or more", got=chunks)
+    size = x.shape[normalize_axis(dim, x.ndim, "chunk")]
+    length = max(-(-size // chunks), 1)
+    cuts = list(range(length, size, length))
+    return tuple(ops.split(x, cuts, axis=dim))
+
+
+@spelling
+def split_with_sizes(x: Any, sizes: Sequence[int], dim: int = 0) -> tuple[Any, ...]:
+    """Pieces of these sizes along an axis.
+
+    >>> import symgrad as sg
+    >>> [piece.shape for piece in sg.split_with_sizes(sg.ones(5), [1, 4])]
+    [(1,), (4,)]
+    """
+    x = ops.asarray(x)
+    place = normalize_axis(dim, x.ndim, "split_with_sizes")
+    if sum(sizes) != x.shape[place]:
+        raise ShapeError("split_with_sizes", "another sum", expected=x.shape[place], got=sum(sizes))
+    ends = [sum(sizes[: k + 1]) for k in range(len(sizes) - 1)]
+    return tuple(ops.split(x, ends, axis=place))
+
+
+@spelling
+def index_select(x: Any, dim: int, index: Any) -> Any:
+    """The slices at positions along an axis.
+
+    >>> import symgrad as sg
+    >>> sg.index_select(sg.asarray([5.0, 6.0, 7.0]), 0, sg.asarray([2, 0]))
+    Tensor([7., 5.])
+    """
+    return ops.take(x, index, axis=dim)
+
+
+@spelling
+def masked_select(x: Any, mask: Any) -> Any:
+    """The elements where a mask is true, on one axis.
+
+    >>> import symgrad as sg
+    >>> x = sg.asarray([5.0, 6.0, 7.0])
+    >>> sg.masked_select(x, x > 5)
+    Tensor([6., 7.])
+    """
+    x, mask = ops.broadcast_arrays(x, mask)
+    return x[mask]
+
+
+@spelling
+def index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
+    """A copy with ``values`` at ``x[indices]``, written or added.
+
+    >>> import symgrad as sg
+    >>> sg.index_put(sg.zeros(3), (sg.asarray([0, 2]),), sg.asarray([5.0, 6.0]))
+    Tensor([5., 0., 6.])
+    """
+    return (ops.add_at if accumulate else ops.set_at)(x, tuple(indices), values)
+
+
+@spelling
+def index_fill(x: Any, dim: int, index: Any, value: Any) -> Any:
+    """A copy with one value at positions along an axis.
+
+    >>> import symgrad as sg
+    >>> sg.index_fill(sg.zeros(3), 0, sg.asarray([0, 2]), 5.0)
+    Tensor([5., 0., 5.])
+    """
+    return ops.set_at(x, _at(normalize_axis(dim, x.ndim, "index_fill"), index), value)
+
+
+@spelling
+def index_copy(x: Any, dim: int, index: Any, source: Any) -> Any:
+    """A copy with the slices of ``source`` at positions along an axis.
+
+    >>> import symgrad as sg
+    >>> sg.index_copy(sg.zeros(3), 0, sg.asarray([2]), sg.asarray([5.0]))
+    Tensor([0., 0., 5.])
+    """
+    return ops.set_at(x, _at(normalize_axis(dim, x.ndim, "index_copy"), index), source)
+
+
+@spelling
+def index_add(x: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    """A copy with the slices of ``source`` added at positions along an axis.
+
+    >>> import symgrad as sg
+    >>> sg.index_add(sg.zeros(2), 0, sg.asarray([1, 1]), sg.asarray([5.0, 6.0]))
+    Tensor([ 0., 11.])
+    """
+    added = source if alpha == 1 else ops.multiply(source, alpha)
+    return ops.add_at(x, _at(normalize_axis(dim, x.ndim, "index_add"), index), added)
