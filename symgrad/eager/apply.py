@@ -17,7 +17,7 @@ from symgrad.eager.views import EXTRA, mark_view
 from symgrad.errors import AnomalyError, SymgradError
 from symgrad.ir.late import late
 from symgrad.ir.modes import MODE, RECORDING, WATCHING
-from symgrad.ir.op import FRONT_ENDS, OPS, SYMBOL_RANK, TENSOR_RANK, Attrs, Op
+from symgrad.ir.op import FRONT_ENDS, OPS, SYMBOL_RANK, TENSOR_RANK, Attrs, Nothing, Op
 from symgrad.ir.site import here, place
 from symgrad.ir.storage import Storage, Window
 from symgrad.types import is_inexact, take_constraints
@@ -164,10 +164,15 @@ def _shown(
         return next(s for s in source.storages if s.array is result)
     if not isinstance(source, Tensor) or not np.may_share_memory(result, source.storage.array):
         return Storage(result)
-    if plan.op.family == "linear":
+    if not _forgets(plan.op):
         recorded = bool(MODE.get() & RECORDING)
         mark_view(tensor, source, plan, tuple(values[1:]), recorded=recorded)
     return Window(result, source.storage)
+
+
+def _forgets(op: Op) -> bool:
+    """Whether no derivative passes: then a view has no part in its operand's history."""
+    return op.partials is not None and all(isinstance(p, Nothing) for p in op.partials)
 
 
 def watch(plan: Plan, values: Sequence[Any], results: Sequence[Any]) -> None:

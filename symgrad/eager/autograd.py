@@ -105,7 +105,7 @@ def gradients(
         found: dict[Any, Any] = {**walk.found, **dict(walk.totals())}
     finally:
         MODE.reset(with_mode)
-    given: set[int] = {id(seed) for seed in seeds}
+    taken = {id(s.storage.array if isinstance(s, Tensor) else s) for s in seeds}
     results: list[Tensor | None] = []
     for x, edge in zip(xs, wanted, strict=True):
         total = found.get(edge)
@@ -114,9 +114,10 @@ def gradients(
             results.append(tensor_on(Storage(np.zeros(x.shape, x.dtype))) if used else None)
             continue
         result = total if isinstance(total, Tensor) else tensor_on(Storage(total))
-        if id(total) in given:  # no two results share memory
+        array = result.storage.array
+        if array.base is not None or id(array) in taken:  # no two results share memory
             result = _copied(result, create_graph)
-        given.add(id(total))
+        taken.add(id(array))
         results.append(result)
     return tuple(results)
 
