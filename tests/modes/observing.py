@@ -132,14 +132,14 @@ def _arrays(pack: Pack) -> tuple[np.ndarray, ...]:
 @contextmanager
 def observing() -> Generator[Flow]:
     """Note all eager calls inside the block."""
-    flow, apply, look_up = Flow(), late.apply_eager, front_end._looked_up
+    flow, apply, find_plan = Flow(), late.apply_eager, front_end.find_plan
     running: list[list[Any]] = []  # a rule that is looked at may make calls of its own
 
-    def looking_up(*call: Any) -> Any:
-        present = running[-1]
-        found = look_up(*call)
-        present[:] = found
-        return found
+    def finding(op: Op, values: list[Any], *others: Any) -> Plan:
+        call = running[-1]
+        plan = find_plan(op, values, *others)
+        call += plan, values
+        return plan
 
     def applying(op: Op, operands: Sequence[Any], attrs: Any) -> Any:
         found: list[Any] = []
@@ -149,15 +149,15 @@ def observing() -> Generator[Flow]:
         finally:
             running.pop()
         if isinstance(result, (sg.Tensor, Pack)):
-            plan, values, _ = found  # the values as the kernel took them
+            plan, values = found  # the values as the kernel took them
             flow.note(plan, operands, values, result)
         return result
 
-    late.apply_eager, front_end._looked_up = applying, looking_up
+    late.apply_eager, front_end.find_plan = applying, finding
     try:
         yield flow
     finally:
-        late.apply_eager, front_end._looked_up = apply, look_up
+        late.apply_eager, front_end.find_plan = apply, find_plan
 
 
 def observed(
