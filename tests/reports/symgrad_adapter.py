@@ -4,6 +4,7 @@ A case hands over a function of arrays. Here it is called with placeholders of t
 which gives a graph; the graph is differentiated and run.
 
 Variants:
+    "eager": tensors, computed at once, with their backward pass.
     None: a static graph, with all rewrites, compiled by `sg.function`.
     "plain": a static graph without any rewrite, computed op by op by `sg.evaluate`.
 """
@@ -22,10 +23,10 @@ from symgrad.ops.generator import Generator
 
 FEATURES = frozenset(
     """forward linalg boolmask negstep putmask conv pool complex float16 random threads unknown_dims
-    pickle""".split()
+    pickle eager""".split()
 )
 
-_VARIANTS = (None, "plain")
+_VARIANTS = (None, "plain", "eager")
 
 
 def _namespace() -> types.SimpleNamespace:
@@ -75,11 +76,22 @@ class _Draws:
         return self._generator.normal(tuple(shape), dtype=sg.float64)
 
 
+class _Eager:
+    """The eager mode under PyTorch's names, which are symgrad's too."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sg, name)
+
+    @staticmethod
+    def numpy(tensor: sg.Tensor) -> np.ndarray:
+        return np.array(tensor.numpy())
+
+
 class SymgradAdapter:
     """The members are described in the README of the cases' adapters."""
 
     features = FEATURES
-    eager = None
+    eager = _Eager()
 
     def __init__(self, variant: str | None) -> None:
         if variant not in _VARIANTS:
@@ -192,9 +204,98 @@ class SymgradAdapter:
             kinds.add("nonscalar" if "a scalar" in text else "unused")
         if isinstance(error, sg.RuleMissing):
             kinds.add("notdiff")
+        if isinstance(error, sg.InPlaceError):
+            kinds.add("inplace")
+        if "freed" in text:
+            kinds.add("freed")
         return kinds
+
+
+class EagerAdapter(SymgradAdapter):
+    """The same on tensors: every function runs as it is called, derivatives walk over its record."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.name = "symgrad:eager"
+        self.xp.asarray = sg.asarray
+
+    @staticmethod
+    def _plain(result: Any) -> Any:
+        if isinstance(result, (tuple, list)):
+            return tuple(map(EagerAdapter._plain, result))
+        return np.array(result)
+
+    @staticmethod
+    def _leaves(arrays: Sequence[Any], wrt: Sequence[int]) -> tuple[list[Any], list[Any]]:
+        tensors = [sg.Tensor(array) for array in arrays]
+        for k in wrt:
+            tensors[k].requires_grad = True
+        return tensors, [tensors[k] for k in wrt]
+
+    @staticmethod
+    def _pulled(y: Any, leaves: Sequence[Any], *cts: Any, **options: Any) -> tuple[Any, ...]:
+        y = y if isinstance(y, sg.Tensor) else sg.asarray(y)
+        if not y.requires_grad:
+            return tuple(sg.zeros_like(x) for x in leaves)
+        return sg.grad(y, leaves, *cts, materialize_grads=True, **options)
+
+    def value(self, f: Callable[..., Any], *arrays: Any) -> Any:
+        return self._plain(f(*map(sg.Tensor, arrays)))
+
+    def grad(self, f: Callable[..., Any], *arrays: Any, wrt: Any = 0) -> Any:
+        positions = wrt if isinstance(wrt, tuple) else (wrt,)
+        tensors, leaves = self._leaves(arrays, positions)
+        found = self._plain(self._pulled(f(*tensors), leaves))
+        return found if isinstance(wrt, tuple) else found[0]
+
+    def vjp(self, f: Callable[..., Any], arrays: Sequence[Any], cotangent: Any) -> tuple[Any, ...]:
+        tensors, leaves = self._leaves(arrays, range(len(arrays)))
+        return self._plain(self._pulled(f(*tensors), leaves, np.asarray(cotangent)))
+
+    def jvp(
+        self, f: Callable[..., Any], arrays: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[Any, ...]:
+        # Reverse mode twice: the pullback is linear in its cotangent.
+        tensors, leaves = self._leaves(arrays, range(len(arrays)))
+        y = f(*tensors)
+        ct = sg.zeros_like(y.detach()).requires_grad_()
+        pulled = self._pulled(y, leaves, ct, create_graph=True)
+        total = sum(sg.sum(g * np.asarray(t)) for g, t in zip(pulled, tangents, strict=True))
+        return self._plain((y.detach(), self._pulled(total, [ct])[0]))
+
+    def hessian(self, f: Callable[..., Any], x: Any) -> Any:
+        _, (leaf,) = tensors = self._leaves([x], [0])
+        (gradient,) = self._pulled(f(*tensors[0]), [leaf], create_graph=True)
+        size, shape = np.size(x), np.shape(x)
+        units = np.eye(size, dtype=np.asarray(x).dtype).reshape((size, *shape))
+        rows = [self._pulled(gradient, [leaf], u, retain_graph=True)[0] for u in units]
+        return np.reshape(np.array([np.array(row) for row in rows]), shape + shape)
+
+    def nth(self, f: Callable[..., Any], x: Any, n: int) -> Any:
+        (leaf,), _ = self._leaves([x], [0])
+        y = f(leaf)
+        for _ in range(n):
+            (y,) = self._pulled(y, [leaf], create_graph=True)
+        return np.array(y)
+
+    def D(self, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def derivative(x: Any) -> Any:
+            if isinstance(x, sg.Symbol):
+                return super(EagerAdapter, self).D(f)(x)
+            at = sg.clone(x)  # x may occur in f for another reason
+            if not at.requires_grad:
+                at.requires_grad = True
+            return self._pulled(f(at), [at], create_graph=True)[0]
+
+        return derivative
+
+    def random(self, seed: int, f: Callable[[Any], Any]) -> Any:
+        return self._plain(f(_Draws(sg.random.key(seed))))
+
+    def poly(self, f: Callable[..., Any], specs: Sequence[Any], calls: Sequence[Any]) -> list[Any]:
+        return [self.value(f, *arrays) for arrays in calls]
 
 
 def make(variant: str | None = None) -> SymgradAdapter:
     """The adapter, for ``run.py --adapter …/symgrad_adapter.py:VARIANT``."""
-    return SymgradAdapter(variant)
+    return EagerAdapter() if variant == "eager" else SymgradAdapter(variant)

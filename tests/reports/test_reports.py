@@ -19,6 +19,7 @@ CASES = PROJECT.parent / "shared" / "cases"
 VARIANTS = {
     "": ("expected_failures.txt",),
     ":plain": ("expected_failures.txt", "expected_failures_plain.txt"),
+    ":eager": ("expected_failures.txt", "expected_failures_eager.txt"),
 }
 
 
