@@ -212,7 +212,7 @@ class SymgradAdapter:
 
 
 class EagerAdapter(SymgradAdapter):
-    """The same on tensors: every function runs as it is called, derivatives walk over its record."""
+    """The same on tensors: a function runs as it is called, derivatives walk over its record."""
 
     def __init__(self) -> None:
         super().__init__(None)
