@@ -21,6 +21,7 @@ from symgrad.eager.names import FUNCTIONS as _FUNCTIONS
 from symgrad.errors import (
     AnomalyError,
     ArgumentError,
+    AxisError,
     DTypeError,
     ExtraMissing,
     FeedError,
@@ -77,6 +78,7 @@ e, pi, inf, nan, newaxis = _math.e, _math.pi, _math.inf, _math.nan, None
 __all__ = [
     "AnomalyError",
     "ArgumentError",
+    "AxisError",
     "DTypeError",
     "Dim",
     "ExtraMissing",

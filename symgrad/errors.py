@@ -107,6 +107,10 @@ class OutOfRange(SymgradError, IndexError):
     """An index lies outside its axis."""
 
 
+class AxisError(ShapeError, OutOfRange):
+    """There is no such axis."""
+
+
 class FormatError(SymgradError, ValueError):
     """A text or file is not what it should be."""
 

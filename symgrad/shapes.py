@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from symgrad.dims import Dim, Size, is_nonnegative
-from symgrad.errors import ShapeError
+from symgrad.errors import AxisError, ShapeError
 
 Shape = tuple[Size, ...]
 
@@ -170,7 +170,7 @@ def normalize_axis(axis: Any, ndim: int, where: str) -> int:
         raise ShapeError(where, "axis is not an integer", got=repr(axis)) from None
     if not -ndim <= position < ndim:
         expected = f"-{ndim} to {ndim - 1}" if ndim else "none, for an array without axes"
-        raise ShapeError(where, "axis out of range", expected=expected, got=position)
+        raise AxisError(where, "axis out of range", expected=expected, got=position)
     return position + ndim if position < 0 else position
 
 

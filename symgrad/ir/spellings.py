@@ -11,6 +11,8 @@ from typing import Any, cast
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "dim": ("axis", "axes"),
     "dims": ("axis", "axes"),
+    "dim0": ("axis1", "axes"),
+    "dim1": ("axis2",),
     "axes": ("axis",),
     "keepdim": ("keepdims",),
     "other": ("x2",),
@@ -19,6 +21,8 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "index": ("indices",),
     "src": ("values",),
     "shifts": ("shift",),
+    "diagonal": ("k",),
+    "value": ("values",),
     "sections": ("indices_or_sections",),
 }
 """What else a parameter is called: a call may use the name for the first of these that there is."""
@@ -44,6 +48,8 @@ def renamed(given: str, known: Sequence[str]) -> str:
 
 def trailing(keyword_only: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     """The keyword-only parameters that may also follow by position: an axis, and one flag."""
+    if list(keyword_only) == ["k"]:  # that of `tril`
+        return ("k",)
     if not keyword_only or keyword_only[0] != "axis" or any(name in known for name in _AMBIGUOUS):
         return ()
     flags = [name for name in keyword_only if name in _FOLLOWING]

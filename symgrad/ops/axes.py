@@ -39,12 +39,12 @@ def expand_dims(x: Array, /, axis: Any) -> Any:
 
 
 @composite
-def squeeze(x: Array, /, axis: Any) -> Any:
+def squeeze(x: Array, /, axis: Any = None) -> Any:
     """Without the axes of size 1 at ``axis``.
 
     Args:
         x: an array of any element type.
-        axis: an int or a tuple of ints.
+        axis: an int or a tuple of ints; None means all axes that are known to have the size 1.
     Raises:
         ShapeError: such an axis has another size, or one that is not known: a name is never 1 by
             surprise.
@@ -54,6 +54,8 @@ def squeeze(x: Array, /, axis: Any) -> Any:
     (2, 3)
     """
     x = ops.asarray(x)
+    if axis is None:
+        axis = tuple(k for k, size in enumerate(x.shape) if isinstance(size, int) and size == 1)
     gone = normalize_axes(axis, x.ndim, "squeeze")
     for k in gone:
         if x.shape[k] != 1:

@@ -14,20 +14,25 @@ from symgrad.types import normalize_axes, normalize_axis
 
 
 @composite
-def transpose(x: Array, /, axes: Any = None) -> Any:
-    """The axes in reverse order, or in a given one.
+def transpose(x: Array, /, axes: Any = None, axis2: int | None = None) -> Any:
+    """The axes in reverse order, in a given one, or with two of them exchanged.
 
     Args:
         x: an array of any element type.
         axes: axis ``k`` of the result is axis ``axes[k]`` of ``x``; None reverses them.
+        axis2: if it is given, ``axes`` is one axis, and the two change places: see `swapaxes`.
     Raises:
         ShapeError: ``axes`` is not a permutation of the axes of ``x``.
 
     >>> import symgrad as sg
     >>> sg.transpose(sg.zeros((2, 3, 4))).shape
     (4, 3, 2)
+    >>> sg.transpose(sg.zeros((2, 3, 4)), 0, 1).shape
+    (3, 2, 4)
     """
     x = ops.asarray(x)
+    if axis2 is not None:
+        return swapaxes(x, axes, axis2)
     return permute_dims(x, tuple(reversed(range(x.ndim))) if axes is None else axes)
 
 

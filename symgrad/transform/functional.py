@@ -183,7 +183,7 @@ def grad(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     *,
-    allow_unused: bool = False,
+    allow_unused: bool | None = None,
     materialize_grads: bool = False,
     mode: str = "auto",
     level: str | None = None,
@@ -197,7 +197,8 @@ def grad(
         grad_outputs: one cotangent per output, of its shape.
         retain_graph, create_graph: for tensors, as in `Tensor.backward`; a graph of symbols always
             stays.
-        allow_unused: an input that the outputs do not use gives None instead of an error.
+        allow_unused: an input that the outputs do not use gives None instead of an error; that is
+            refused by False, and left to ``materialize_grads`` by None.
         materialize_grads: such an input gives zeros.
         mode: "reverse", "forward", or "auto": forward where the input is one real scalar.
         level: None and "exact" stabilise the outputs first and simplify derivative symbols as they
@@ -208,6 +209,7 @@ def grad(
 
     Raises:
         GradientError: an output is no scalar, or an input is unused.
+        ArgumentError: ``materialize_grads=True`` with ``allow_unused=False``.
         DTypeError: an input or output is not of floating-point type.
 
     The convention for complex inputs: the gradient of a real function by z = x + iy is
@@ -219,6 +221,14 @@ def grad(
     >>> dy.eval({x: 2.0})
     array(12.)
     """
+    if materialize_grads and allow_unused is False:
+        raise ArgumentError(
+            "grad",
+            "allow_unused=False refuses what materialize_grads=True makes up for",
+            hint="leave allow_unused out",
+            site=str(here()),
+        )
+    allow_unused = bool(allow_unused)
     if any(getattr(y, "__front_rank__", 0) == TENSOR_RANK for y in _sequence(outputs)):
         return late.tensor_gradients(
             outputs,

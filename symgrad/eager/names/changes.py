@@ -9,7 +9,7 @@ from symgrad.eager.inplace import change
 from symgrad.eager.names.factories import drawing
 from symgrad.eager.names.table import ALSO_IN_PLACE, ROWS, UNSUITABLE_IN_PLACE
 from symgrad.eager.tensor import Tensor
-from symgrad.errors import DTypeError
+from symgrad.errors import ArgumentError, DTypeError
 from symgrad.ir.op import OPS, ops
 from symgrad.ir.operators import Operators
 from symgrad.ops.generator import Generator
@@ -88,6 +88,8 @@ def scatter_(
         IndexError: a position out of range.
     """
     given = value if src is None else src
+    if given is None:
+        raise ArgumentError("scatter_", "nothing to write", expected="src or value")
     if isinstance(given, Tensor) and given.dtype != self.dtype:
         raise DTypeError(
             "scatter_",

@@ -122,16 +122,19 @@ def where(self: Any, condition: Any, other: Any) -> Any:
 
 
 @_method
-def squeeze(self: Any, dim: Any = None, *, axis: Any = None) -> Any:
-    """Without the axes of size 1, or without the one named.
+def transpose(self: Any, *axes: Any) -> Any:
+    """The axes in reverse order, with two of them exchanged, or in the order that is given."""
+    if len(axes) == 2:
+        return ops.swapaxes(self, *axes)
+    return ops.transpose(self, listed(axes) or None)
 
-    Raises:
-        ShapeError: the axis that is named has another size.
-    """
-    dim = axis if dim is None else dim
-    if dim is None:
-        dim = tuple(k for k, size in enumerate(self.shape) if type(size) is int and size == 1)
-    return ops.squeeze(self, dim)
+
+@_method
+def flip(self: Any, *dims: Any, axis: Any = None, dim: Any = None) -> Any:
+    """The elements in reverse order, along axes."""
+    if dims:
+        return ops.flip(self, axis=listed(dims))
+    return ops.flip(self, axis=axis if dim is None else dim)
 
 
 @_method

@@ -16,6 +16,19 @@ def _at(place: int, entry: Any) -> tuple[Any, ...]:
     return (*(slice(None),) * place, entry)
 
 
+def cat(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None) -> Any:
+    """Several arrays as one, along an axis, as `concat`; a vector without elements adds nothing.
+
+    >>> import symgrad as sg
+    >>> sg.cat([sg.tensor([]), sg.ones(1, 2), sg.zeros(1, 2)])
+    Tensor([[1., 1.],
+            [0., 0.]])
+    """
+    full = [one for one in tensors if getattr(one, "shape", None) != (0,)]
+    alike = all(getattr(one, "ndim", 1) == 1 for one in full)
+    return ops.concat(tensors if alike else full, axis=dim if axis is None else axis)
+
+
 @spelling
 def narrow(x: Any, dim: int, start: int, length: int) -> Any:
     """``length`` elements along an axis, from ``start`` on.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from symgrad.eager.names import factories, values
+from symgrad.eager.names import factories, pieces, values
 from symgrad.eager.names.table import CASTS, ROWS
 from symgrad.eager.names.written import WRITTEN
 from symgrad.ir.op import COMPOSITES, OPS, public
@@ -29,7 +29,11 @@ def _functions() -> dict[str, Callable[..., Any]]:
     written = {name: function for name, function in WRITTEN.items() if name not in _TAKEN}
     found = {**{name: public(meant) for name, meant in ROWS.items()}, **written}
     found |= {name: getattr(factories, name) for name in _FACTORIES}
-    return found | {"is_tensor": values.is_tensor, "get_default_dtype": default_float}
+    return found | {
+        "cat": pieces.cat,
+        "is_tensor": values.is_tensor,
+        "get_default_dtype": default_float,
+    }
 
 
 _TAKEN = frozenset(name for name, op in {**OPS, **COMPOSITES}.items() if op.namespace == "")

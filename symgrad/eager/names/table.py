@@ -48,7 +48,6 @@ ROWS: dict[str, str] = {
     "mv": "matmul",
     # axes and pieces
     "broadcast_tensors": "broadcast_arrays",
-    "cat": "concat",
     "concatenate": "concat",
     "movedim": "moveaxis",
     "permute": "permute_dims",
