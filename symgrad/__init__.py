@@ -107,6 +107,7 @@ __all__ = [
     "constant",
     "default_float",
     "detect_anomaly",
+    "draw",
     "e",
     "enable_grad",
     "evaluate",
@@ -180,8 +181,12 @@ _publish()
 # Sub-packages that are loaded when they are first asked for, and what they hold.
 _LAZY = {
     "func": "transformations of Python functions; sg.grad differentiates symbols",
+    "inspect": "pictures of graphs and records",
     "testing": "checks of derivatives, and samples of arrays",
 }
+
+# Functions that stand in these.
+_LATER = {"draw": "inspect"}
 
 
 def _is_there(name: str) -> bool:
@@ -191,6 +196,8 @@ def _is_there(name: str) -> bool:
 def __getattr__(name: str) -> _Any:
     if name in _PYTHONS:
         return _ELEMENT_TYPES[name]
+    if name in _LATER:
+        return getattr(_importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
     problem = f"module {__name__!r} has no attribute {name!r}"
     if name in _LAZY:
         if _is_there(name):
