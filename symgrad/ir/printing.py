@@ -78,10 +78,15 @@ def attribute_texts(op: Op, attrs: Attrs) -> list[str]:
     """
     defaults = _default_keys(op)
     return [
-        f"{name}={_shown(value)}"
+        attribute_text(name, value)
         for name, value in attrs.items()
         if name not in defaults or attribute_key(value) != defaults[name]
     ]
+
+
+def attribute_text(name: str, value: Any) -> str:
+    """One attribute as ``name=value``."""
+    return f"{name}={_shown(value)}"
 
 
 @cache

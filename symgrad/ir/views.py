@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from symgrad.errors import ExtraMissing
+from symgrad.ir import dot
+from symgrad.ir.dot import Drawing
 from symgrad.ir.literals import write_elements, write_string
 from symgrad.ir.printing import attribute_texts
 from symgrad.ir.records import derived_symbols
@@ -95,54 +97,41 @@ def _plain(value: Any) -> Any:
 
 # --------------------------------------------------------------------------- Graphviz
 
-_HEAD = """\
-digraph symgrad {
-  rankdir=TB
-  node [shape=box, style="filled,rounded", color="#5f6b7a", fillcolor="#ffffff"]
-  node [fontname="Helvetica", fontsize=11]
-  edge [color="#5f6b7a", fontname="Helvetica", fontsize=9, arrowsize=0.7]
-"""
-_PLACEHOLDER = 'shape=ellipse, style=filled, fillcolor="#cfe3f7"'
-_VARIABLE = 'shape=cylinder, style=filled, fillcolor="#d5edc8"'
-_CONSTANT = 'shape=note, style=filled, fillcolor="#f0f0f0"'
-_CUT = 'shape=ellipse, style="filled,dashed", fillcolor="#cfe3f7"'
-_DERIVED = 'fillcolor="#fde3cf"'
-_LONGEST = 40
-
 
 def to_dot(graph: Graph) -> str:
     """See `Graph.to_dot`."""
-    derived = set(graph.derivative_symbols)
-    outputs = set(graph.outputs)
+    derived, outputs = set(graph.derivative_symbols), set(graph.outputs)
     border = set(graph.inputs)
-    lines = [_HEAD]
-    framed: list[str] = []
+    drawing = Drawing()
     for symbol in graph.positions:
-        style = _style(symbol, symbol in border, symbol in derived)
-        text = _text(graph, symbol, symbol in border)
-        double = ", peripheries=2" if symbol in outputs else ""
-        node = f'"{graph.name_of(symbol)}" [label="{text}"{style}{double}]'
-        (framed if symbol in derived else lines).append(f"  {node}\n")
-    if framed:
-        lines.append('  subgraph cluster_derivative {\n    label="derivative"\n    labeljust=l\n')
-        lines.append('    fontname="Helvetica"\n    style="dashed,rounded"\n    color="#c05a00"\n')
-        lines += [f"  {line}" for line in framed] + ["  }\n"]
+        is_input, is_derived = symbol in border, symbol in derived
+        drawing.node(
+            graph.name_of(symbol),
+            _lines(graph, symbol, is_input),
+            _style(symbol, is_input, is_derived),
+            dot.DOUBLE if symbol in outputs else "",
+            framed=is_derived,
+        )
     for symbol in graph.symbols:
         if symbol not in border:
-            lines += _arrows(graph, symbol)
-    return "".join([*lines, "}\n"])
+            places = dot.places(len(symbol.args), symbol.op.commutative)
+            for arg, place in zip(symbol.args, places, strict=True):
+                drawing.arrow(graph.name_of(arg), graph.name_of(symbol), place)
+    return drawing.text()
+
+
+_LEAVES = {PLACEHOLDER: dot.PLACEHOLDER, VARIABLE: dot.VARIABLE, CONSTANT: dot.CONSTANT}
 
 
 def _style(symbol: Symbol, is_input: bool, is_derived: bool) -> str:
-    leaves = {PLACEHOLDER: _PLACEHOLDER, VARIABLE: _VARIABLE, CONSTANT: _CONSTANT}
-    if symbol.op in leaves:
-        return f", {leaves[symbol.op]}"
+    if symbol.op in _LEAVES:
+        return _LEAVES[symbol.op]
     if is_input:
-        return f", {_CUT}"
-    return f", {_DERIVED}" if is_derived else ""
+        return dot.CUT
+    return dot.DERIVED if is_derived else ""
 
 
-def _text(graph: Graph, symbol: Symbol, is_input: bool) -> str:
+def _lines(graph: Graph, symbol: Symbol, is_input: bool) -> list[str]:
     """What a node says: name and op or label, attributes, type."""
     lines = [f"{graph.name_of(symbol)} {symbol.op.name}"]
     if symbol.name is not None:
@@ -151,21 +140,4 @@ def _text(graph: Graph, symbol: Symbol, is_input: bool) -> str:
         lines.append(write_elements(symbol.payload))
     elif not is_input:
         lines += attribute_texts(symbol.op, symbol.attrs)
-    lines.append(str(symbol.type))
-    return "\\n".join([_escaped(line) for line in lines])
-
-
-def _escaped(text: str) -> str:
-    shown = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-    # Graphviz reads &…; as in HTML.
-    return shown.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
-
-
-def _arrows(graph: Graph, symbol: Symbol) -> list[str]:
-    """Edges into a symbol; the operand's place is written where it matters."""
-    user = graph.name_of(symbol)
-    numbered = len(symbol.args) > 1 and not symbol.op.commutative
-    return [
-        f'  "{graph.name_of(arg)}" -> "{user}"{f" [headlabel={position}]" if numbered else ""}\n'
-        for position, arg in enumerate(symbol.args)
-    ]
+    return [*lines, str(symbol.type)]
