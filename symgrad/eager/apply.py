@@ -52,8 +52,7 @@ def apply_eager(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
         return FRONT_ENDS.choose(operands, attrs, least=SYMBOL_RANK)(op, operands, attrs)
     except SymgradError as error:
         raise _placed(error) from None
-    mode = MODE.get()
-    if mode != RECORDING or plan.special:
+    if MODE.get() != RECORDING or plan.special:
         return _wrapped(plan, operands, values, result, wanted)
     tensor = _new(Tensor)
     tensor.storage = storage = _new(Storage)
@@ -65,6 +64,21 @@ def apply_eager(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
 
 
 _new = object.__new__  # constructors in Python would double the time of a small call
+
+
+def carry_out(plan: Plan, operands: Sequence[Any]) -> Any:
+    """A call of a known plan, on tensors and packs of its types."""
+    values = [o.storage.array if type(o) is not Pack else o for o in operands]
+    try:
+        result = plan.run(*values)
+    except SymgradError as error:
+        raise _placed(error) from None
+    wanted = any(o._edge is not None for o in operands)
+    if MODE.get() != RECORDING or plan.special:
+        return _wrapped(plan, operands, values, result, wanted)
+    storage = Storage(result if type(result) is np.ndarray else np.asarray(result))
+    edge = _record(plan, operands, values, storage.array, storage) if wanted else None
+    return tensor_on(storage, edge)
 
 
 def _wrapped(

@@ -87,10 +87,10 @@ class MisfitInPlace(InPlaceError, DTypeError):
 def _require_changeable(target: Tensor, where: str, site: Site | None) -> None:
     problem = hint = None
     array = target.storage.array
-    if not array.flags.writeable:
-        problem, hint = "the memory is read-only", "change a clone"
-    elif any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
+    if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
         problem, hint = "several elements share one place in memory", "change a clone"
+    elif not array.flags.writeable:
+        problem, hint = "the memory is read-only", "change a clone"
     elif MODE.get() & RECORDING:
         problem, hint = _recorded_problem(target)
     if problem is not None:

@@ -245,6 +245,11 @@ def _new_plan(op: Op, values: list[Any], attrs: Attrs) -> Plan:
         raise
 
 
+def new_plan(op: Op, types: Sequence[Any], attrs: Attrs) -> Plan:
+    """A plan for operands of exactly these types, with attributes in their normal form."""
+    return Plan(op, attrs, tuple(types), (), None, ())
+
+
 def type_of(value: Any) -> Any:
     """The type of an array, or of a pack."""
     return value.type if isinstance(value, Pack) else TensorType(value.shape, value.dtype)

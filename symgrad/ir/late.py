@@ -23,6 +23,7 @@ class Slots:
         evaluate: ``(outputs, feeds) -> arrays``.
         apply_eager: ``(op, operands, attrs) -> Tensor``, the front end of calls without a symbol.
         as_tensor: ``(array) -> Tensor``.
+        expand: ``(composite, args, kwargs)``, a composite's call on tensors.
         revive: ``(leaf) -> Tensor``, for the end of a graph whose tensor was dropped.
         backward: ``(tensors, gradients, retain_graph, create_graph, inputs)``, of tensors.
         tensor_gradients: ``sg.grad`` of tensors.
@@ -33,6 +34,7 @@ class Slots:
     evaluate: Callable[..., Any] = staticmethod(_unset)
     apply_eager: Callable[..., Any] = staticmethod(_unset)
     as_tensor: Callable[..., Any] = staticmethod(_unset)
+    expand: Callable[..., Any] = staticmethod(_unset)
     revive: Callable[..., Any] = staticmethod(_unset)
     backward: Callable[..., Any] = staticmethod(_unset)
     tensor_gradients: Callable[..., Any] = staticmethod(_unset)

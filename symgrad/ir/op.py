@@ -178,18 +178,32 @@ class Op:
                 return FRONT_ENDS.choose(args, {})(self, args, attrs)
             if kwargs and (variant := _variant(self.name, kwargs)) is not None:
                 return variant(self, args, kwargs)
-            operands, attrs = signature.bind(self.name, args, kwargs)
-            return FRONT_ENDS.choose(operands, attrs)(self, operands, attrs)
+            if holds_tensors(args):
+                return late.expand(self, args, kwargs)
+            return self.directly(args, kwargs)
         except SymgradError as error:
             if error.site is None:
                 error.site = str(here())
             raise
+
+    def directly(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Carry out a call: tell operands from attributes, and hand over to the front end."""
+        operands, attrs = self.signature.bind(self.name, tuple(args), kwargs)
+        return FRONT_ENDS.choose(operands, attrs)(self, operands, attrs)
 
     def __repr__(self) -> str:
         return f"<op {self.name}{self.signature.text}>"
 
     def __reduce__(self) -> Any:
         return public, (self.name,)
+
+
+def holds_tensors(args: Sequence[Any]) -> bool:
+    """Whether the first operand is a tensor, or a list that begins with one."""
+    first: Any = args[0] if args else None
+    if type(first) is list and first:
+        first = cast("Any", first[0])
+    return type(first) is FRONT_ENDS.tensor
 
 
 class Composite:
@@ -229,11 +243,17 @@ class Composite:
             if name in self.signature.operands:
                 kwargs[name] = _as_tensor(kwargs[name])
         try:
+            if holds_tensors(lifted):
+                return late.expand(self, lifted, kwargs)
             return self.body(*lifted, **kwargs)
         except SymgradError as error:
             if error.site is None:
                 error.site = str(here())
             raise
+
+    def directly(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Carry out a call: run the body."""
+        return self.body(*args, **kwargs)
 
     def _checked(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]

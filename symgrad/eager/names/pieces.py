@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from symgrad.eager.names.written import spelling
+from symgrad.eager.tensor import Tensor
 from symgrad.errors import ArgumentError, ShapeError
 from symgrad.ir.op import ops
+from symgrad.ir.storage import Window
 from symgrad.types import normalize_axis
 
 
@@ -48,6 +50,25 @@ def narrow(x: Any, dim: int, start: int, length: int) -> Any:
     return x[_at(place, slice(first, first + length))]
 
 
+def _of_one_call(pieces: Sequence[Any]) -> tuple[Any, ...]:
+    """Pieces that, as PyTorch has it, are not changed in place where a gradient is wanted."""
+    for piece in pieces:
+        if isinstance(piece, Tensor) and isinstance(piece.storage, Window):
+            piece.extra.several = True
+    return tuple(pieces)
+
+
+@spelling
+def unbind(x: Any, dim: int = 0) -> tuple[Any, ...]:
+    """The slices along an axis, as `unstack`.
+
+    >>> import symgrad as sg
+    >>> sg.unbind(sg.asarray([[1, 2], [3, 4]]), 1)
+    (Tensor([1, 3]), Tensor([2, 4]))
+    """
+    return _of_one_call(ops.unstack(x, axis=dim))
+
+
 @spelling
 def chunk(x: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """At most so many pieces along an axis, all equally long but perhaps the last.
@@ -62,7 +83,7 @@ def chunk(x: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     size = x.shape[normalize_axis(dim, x.ndim, "chunk")]
     length = max(-(-size // chunks), 1)
     cuts = list(range(length, size, length))
-    return tuple(ops.split(x, cuts, axis=dim))
+    return _of_one_call(ops.split(x, cuts, axis=dim))
 
 
 @spelling
@@ -78,7 +99,7 @@ def split_with_sizes(x: Any, sizes: Sequence[int], dim: int = 0) -> tuple[Any, .
     if sum(sizes) != x.shape[place]:
         raise ShapeError("split_with_sizes", "another sum", expected=x.shape[place], got=sum(sizes))
     ends = [sum(sizes[: k + 1]) for k in range(len(sizes) - 1)]
-    return tuple(ops.split(x, ends, axis=place))
+    return _of_one_call(ops.split(x, ends, axis=place))
 
 
 @spelling

@@ -55,7 +55,6 @@ ROWS: dict[str, str] = {
     "row_stack": "vstack",
     "swapdims": "swapaxes",
     "take_along_dim": "take_along_axis",
-    "unbind": "unstack",
     "unsqueeze": "expand_dims",
     # arrays of others
     "as_tensor": "asarray",
