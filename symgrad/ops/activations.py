@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import ArgumentError, ShapeError
-from symgrad.ir.op import Attrs, ops
+from symgrad.ir.op import ZERO, Attrs, ops
 from symgrad.ops.elementwise import bounded, softplus
 from symgrad.ops.families import Array, composite, elementwise
-from symgrad.ops.scalar import abs, astype, exp, sech2, sigmoid, square, tanh, where
+from symgrad.ops.scalar import abs, astype, exp, sech2, sigmoid, square, tangent_where, tanh, where
 from symgrad.types import TensorType, normalize_axis
 
 # --- exponential tails ----------------------------------------------------------------------------
@@ -155,8 +155,19 @@ def hardsigmoid(x: Array, /) -> Any:
     return ops.clip(ops.asarray(x) + 3, 0, 6) / 6
 
 
+def _swish_slope(y: Any, x: Any) -> Any:
+    return where(x >= 3, ops.ones_like(y), where(x > -3, x / 3 + 0.5, 0))
+
+
+def _swish_jvp(tangents: Any, y: Any, args: Any, attrs: Attrs) -> Any:
+    (t,), (x,) = tangents, args
+    return ZERO if t is ZERO else where(x > -3, t * _swish_slope(y, x), 0)
+
+
 @elementwise(
-    partials=lambda y, x: where(x >= 3, ops.ones_like(y), where(x > -3, x / 3 + 0.5, 0)),
+    partials=_swish_slope,
+    jvp=_swish_jvp,
+    live=(lambda y, x: x > -3,),
     takes="floating",
     warns=False,
 )
@@ -214,8 +225,14 @@ def _require_width(types: list[TensorType], attrs: Attrs) -> Attrs:
     return attrs
 
 
+def _outside(y: Any, x: Any, *, lambd: float) -> Any:
+    return abs(x) > lambd
+
+
 @elementwise(
     partials=lambda y, x, *, lambd: astype(abs(x) > lambd, y.dtype),
+    jvp=tangent_where(_outside),
+    live=(_outside,),
     normalize=_require_width,
     takes="floating",
     warns=False,
@@ -235,7 +252,11 @@ def softshrink(x: Array, /, lambd: float = 0.5) -> Array:
 
 
 @elementwise(
-    partials=lambda y, x, *, lambd: astype(abs(x) > lambd, y.dtype), takes="floating", warns=False
+    partials=lambda y, x, *, lambd: astype(abs(x) > lambd, y.dtype),
+    jvp=tangent_where(_outside),
+    live=(_outside,),
+    takes="floating",
+    warns=False,
 )
 def hardshrink(x: Array, /, lambd: float = 0.5) -> Array:
     """``x``, and 0 where ``|x| <= lambd``.
@@ -247,8 +268,14 @@ def hardshrink(x: Array, /, lambd: float = 0.5) -> Array:
     return np.where(np.abs(x) <= lambd, 0, x).astype(x.dtype, copy=False)
 
 
+def _above(y: Any, x: Any, *, threshold: float, value: float) -> Any:
+    return x > threshold
+
+
 @elementwise(
     partials=lambda y, x, *, threshold, value: astype(x > threshold, y.dtype),
+    jvp=tangent_where(_above),
+    live=(_above,),
     takes="floating",
     warns=False,
 )

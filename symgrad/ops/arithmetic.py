@@ -122,8 +122,13 @@ def fmin(x1: Array, x2: Array, /) -> Array:
     return np.fmin(x1, x2)
 
 
+def _step_jvp(tangents: Any, y: Any, args: Any, attrs: Any) -> Any:
+    return ZERO if tangents[1] is ZERO else where(args[0] == 0, tangents[1], 0)
+
+
 @elementwise(
     partials=(FLAT, lambda y, a, b: astype(a == 0, y.dtype)),
+    jvp=_step_jvp,
     takes="floating",
     warns=False,
     ufunc=np.heaviside,

@@ -12,19 +12,15 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import ArgumentError
-from symgrad.ir.op import ZERO, Attrs, ops
+from symgrad.ir.op import Attrs, ops
 from symgrad.ops.blocks import in_blocks
 from symgrad.ops.erf_kernels import bell_values, erf_values, erfc_values, normal_cdf_values
 from symgrad.ops.families import Array, elementwise
-from symgrad.ops.scalar import astype, exp, log, sigmoid, square, where
+from symgrad.ops.scalar import astype, exp, log, sigmoid, square, tangent_where, where
 from symgrad.ops.sinc_kernels import sinc_values
 from symgrad.types import TensorType
 
 # --- rectifiers -----------------------------------------------------------------------------------
-
-
-def _relu_jvp(tangents: Any, y: Any, args: Any, attrs: Attrs) -> Any:
-    return ZERO if tangents[0] is ZERO else where(y > 0, tangents[0], 0)
 
 
 # All read the result, not the operand: that is what a network keeps anyway, and the operand may
@@ -32,7 +28,7 @@ def _relu_jvp(tangents: Any, y: Any, args: Any, attrs: Attrs) -> Any:
 @elementwise(
     partials=lambda y, x: astype(y > 0, y.dtype),
     vjp=lambda i, ct, y, args, attrs: where(y > 0, ct, 0),
-    jvp=_relu_jvp,
+    jvp=tangent_where(lambda y, x: y > 0),
     takes="real",
     integers="keep",
     warns=False,

@@ -111,6 +111,18 @@ def where(condition: Array, x1: Array, x2: Array, /) -> Array:
     return np.where(condition, x1, x2)
 
 
+def tangent_where(live: Any) -> Any:
+    """The jvp of an op that is the identity of operand 0, but for a constant, where
+    ``live(y, *operands, **attrs)``, and flat elsewhere: selected, since the tangent of what does
+    not matter may be infinite."""
+
+    def jvp(tangents: Any, y: Any, args: Any, attrs: Any) -> Any:
+        t = tangents[0]
+        return ZERO if t is ZERO else where(live(y, *args, **attrs), t, 0)
+
+    return jvp
+
+
 # --- the table ------------------------------------------------------------------------------------
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
@@ -144,6 +156,20 @@ def _first_wins(y: Any, a: Any, b: Any) -> Any:
 
 def _first_loses(y: Any, a: Any, b: Any) -> Any:
     return where(a == b, 0.5, astype(a < b, y.dtype))
+
+
+def _tangent_of_winner(beats: Any) -> Any:
+    """The tangent of the operand that wins: selected, since that of the other may be infinite."""
+
+    def jvp(tangents: Any, y: Any, args: Any, attrs: Any) -> Any:
+        total: Any = ZERO
+        for t, a, b in zip(tangents, args, reversed(args), strict=True):
+            if t is not ZERO:
+                chosen = where(beats(a, b), t, where(a == b, 0.5 * t, 0))
+                total = chosen if total is ZERO else total + chosen
+        return total
+
+    return jvp
 
 
 def _length_with_one(x: Any) -> Any:
@@ -281,10 +307,12 @@ atan2 = scalar("atan2", np.arctan2, (
 maximum = arithmetic("maximum", np.maximum, (_first_wins, _first_loses),
     "The larger of x1 and x2; NaN wins. A tie shares the slope evenly.",
     "maximum(1.0, 2.0) -> 2.0", takes="real or bool", commutative=True,
+    jvp=_tangent_of_winner(lambda a, b: a > b),
     live=(lambda y, a, b: a >= b, lambda y, a, b: b >= a))
 minimum = arithmetic("minimum", np.minimum, (_first_loses, _first_wins),
     "The smaller of x1 and x2; NaN wins. A tie shares the slope evenly.",
     "minimum(1.0, 2.0) -> 1.0", takes="real or bool", commutative=True,
+    jvp=_tangent_of_winner(lambda a, b: a < b),
     live=(lambda y, a, b: a <= b, lambda y, a, b: b <= a))
 copysign = scalar("copysign", np.copysign, (lambda y, a, b: copysign(1, a) * copysign(1, b), FLAT),
     "The size of x1 with the sign of x2.",
@@ -538,9 +566,13 @@ def stop_gradient(x: Array, /) -> Array:
     return x
 
 
+def _within(y: Any, x: Any, low: Any, high: Any) -> Any:
+    return (x > low) & (x < high)
+
+
 @elementwise(
     partials=(
-        lambda y, x, low, high: astype((x > low) & (x < high), y.dtype),
+        lambda y, x, low, high: astype(_within(y, x, low, high), y.dtype),
         FLAT,
         FLAT,
     ),
@@ -549,7 +581,8 @@ def stop_gradient(x: Array, /) -> Array:
     ufunc=np.clip,
     warns=False,
     namespace=None,
-    live=(lambda y, x, low, high: (x > low) & (x < high), None, None),
+    jvp=tangent_where(_within),
+    live=(_within, None, None),
 )
 def clip_to(x: Array, low: Array, high: Array, /) -> Array:
     """``x`` held between two numbers; the slope on a bound is 0. `clip` is its public face.

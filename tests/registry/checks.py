@@ -25,6 +25,7 @@ from tests.registry.graphs import (
 )
 from tests.registry.guards import (
     branch_not_taken_is_silent,
+    dead_tangent_is_silent,
     guard_passes_through,
     losing_side_is_silent,
 )
@@ -54,6 +55,7 @@ CHECKS: dict[str, Callable[[str], None]] = {
         saved_graph_loads,
         branch_not_taken_is_silent,
         losing_side_is_silent,
+        dead_tangent_is_silent,
         guard_passes_through,
     )
 }

@@ -124,6 +124,7 @@ def losing_side_is_silent(name: str) -> None:
         xs = placeholders(values)
         y = sample.apply(op, xs)[0]
         (reached,) = run([y], dict(zip(xs, values, strict=True)))
+        ones = [constant(np.ones_like(v)) for v in values]
         with np.errstate(all="ignore"):
             above = np.where(np.isfinite(reached), reached + 1 + abs(reached), 0.0)
             below = np.where(np.isfinite(reached), reached - 1 - abs(reached), 0.0)
@@ -138,3 +139,34 @@ def losing_side_is_silent(name: str) -> None:
                 for found in run(gradient, dict(zip(xs, values, strict=True))):
                     at = pairs[loses][found[loses] != 0]
                     assert not len(at), f"{name}: {chosen!r} has slopes {found[loses]} at {at}"
+                pushed = sg.jvp(chosen, xs, ones, level=level)
+                (found,) = run(pushed, dict(zip(xs, values, strict=True)))
+                at = pairs[loses][found[loses] != 0]
+                assert not len(at), f"{name}: {chosen!r} has tangents {found[loses]} at {at}"
+
+
+def dead_tangent_is_silent(name: str) -> None:
+    """Where an op says that an element of an operand does not matter, its tangent does not either,
+    be it infinite or NaN."""
+    op = OPS.get(name)
+    if op is None or op.live is None:
+        return
+    for sample in samples_of(name):
+        values = [np.asarray(v) for v in sample.operands]
+        xs = placeholders(values)
+        y = sample.apply(op, xs)[0]
+        feeds = dict(zip(xs, values, strict=True))
+        for x, live in zip(y.args, op.live, strict=True):
+            if live is None or x not in feeds or not is_inexact(x.dtype):
+                continue
+            alive = live(y, *y.args, **y.attrs)
+            if alive.shape != x.shape:
+                continue
+            (matters,) = run([alive], feeds)
+            seeds = [
+                constant(np.where(matters, 1.0, w).astype(x.dtype)) for w in (0.0, np.inf, np.nan)
+            ]
+            pushed = [sg.jvp(y, [x], [seed], level="none")[0] for seed in seeds]
+            wanted, *found = run(pushed, feeds)
+            for tangent in found:
+                np.testing.assert_array_equal(tangent, wanted)

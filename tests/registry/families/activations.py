@@ -188,6 +188,17 @@ ROWS = [
     ("hardshrink at the bound", sg.hardshrink, (0.5,), (0.0,)),
     ("threshold at it", lambda x: sg.threshold(x, 1.0, 5.0), (1.0,), (0.0,)),
     ("softsign at inf", sg.softsign, (inf,), (0.0,)),
+    *(
+        (f"{name} leaves what is flat", lambda x, f=f: f(sg.sqrt(x)), (0.0,), (0.0,))
+        for name, f in (
+            ("softshrink", sg.softshrink),
+            ("hardshrink", sg.hardshrink),
+            ("threshold", lambda x: sg.threshold(x, 1.0, 5.0)),
+            ("hardswish", lambda x: sg.hardswish(x - 5)),
+            ("hardsigmoid", lambda x: sg.hardsigmoid(x - 5)),
+            ("relu6", lambda x: sg.relu6(x - 1)),
+        )
+    ),
     ("prelu at 0", sg.prelu, (0.0, 0.25), (0.25, 0.0)),
 ]
 
