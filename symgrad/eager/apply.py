@@ -22,6 +22,8 @@ from symgrad.ir.site import here, place
 from symgrad.ir.storage import Storage, Window
 from symgrad.types import is_inexact, take_constraints
 
+tensors = FRONT_ENDS.tensors
+
 
 def apply_eager(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
     """Carry out a call without a symbol among its operands."""
@@ -31,7 +33,7 @@ def apply_eager(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
     try:
         for operand in operands:
             kind = type(operand)
-            if kind is Tensor:
+            if kind in tensors:
                 value = operand.storage.array
                 name.append(value.dtype)
                 name.append(value.shape)
@@ -131,7 +133,7 @@ def _record(
     edges: list[Any] = []
     mask, bit, fragile = 0, 1, plan.fragile
     for operand in operands:
-        edge = operand._edge if type(operand) is Tensor else getattr(operand, "_edge", None)
+        edge = operand._edge if type(operand) in tensors else getattr(operand, "_edge", None)
         edges.append(edge)
         if edge is not None:
             mask |= bit
@@ -151,7 +153,7 @@ def _record(
     for k in pullback.reads:
         if k < 0:
             saved.append((result, storage, 0 if storage is None else storage.version))
-        elif type(operands[k]) is Tensor and not plan.changes:
+        elif type(operands[k]) in tensors and not plan.changes:
             source = operands[k].storage
             saved.append((values[k], source, source.version))
         else:
@@ -235,5 +237,4 @@ for _short, _name in _ARITHMETIC.items():
         setattr(Tensor, f"__r{_short}__", _operator(_name, swapped=True))
 
 FRONT_ENDS.by_rank[TENSOR_RANK] = apply_eager
-FRONT_ENDS.tensor = Tensor
 late.apply_eager = apply_eager

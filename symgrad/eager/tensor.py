@@ -23,7 +23,7 @@ from symgrad.errors import (
     TraceError,
 )
 from symgrad.ir.late import late
-from symgrad.ir.op import OPS, TENSOR_RANK
+from symgrad.ir.op import FRONT_ENDS, OPS, TENSOR_RANK
 from symgrad.ir.operators import Operators
 from symgrad.ir.storage import Storage
 from symgrad.ir.symbol import Symbol, constant, variable_on
@@ -48,6 +48,10 @@ class Tensor(Operators):
 
     storage: Storage
     _edge: Record | Leaf | Extra | None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        FRONT_ENDS.tensors.add(cls)
 
     def __init__(self, value: Any, *, dtype: Any = None, requires_grad: bool = False) -> None:
         if type(value) is not Storage:
@@ -498,4 +502,5 @@ def _plain(value: Any) -> Any:
     return value
 
 
+FRONT_ENDS.tensors.add(Tensor)
 late.as_tensor = as_tensor

@@ -68,12 +68,12 @@ class FrontEnds:
 
     Attributes:
         by_rank: the front ends.
-        tensor: the class of tensors, whose calls are told apart at once.
+        tensors: the classes of tensors, whose calls are told apart at once.
     """
 
     def __init__(self) -> None:
         self.by_rank: dict[int, FrontEnd] = {}
-        self.tensor: type | None = None
+        self.tensors: set[type] = set()
 
     def choose(self, operands: Sequence[Any], attrs: Attrs, least: int = 0) -> FrontEnd:
         rank = least
@@ -173,7 +173,7 @@ class Op:
             if len(args) == signature.plain and not kwargs:
                 # Operands alone, by position: attributes that are not given hold no dimension.
                 attrs = signature.defaults
-                if args and type(args[0]) is FRONT_ENDS.tensor:  # looks further itself
+                if args and type(args[0]) in FRONT_ENDS.tensors:  # looks further itself
                     return late.apply_eager(self, args, attrs)
                 return FRONT_ENDS.choose(args, {})(self, args, attrs)
             if kwargs and (variant := _variant(self.name, kwargs)) is not None:
@@ -203,7 +203,7 @@ def holds_tensors(args: Sequence[Any]) -> bool:
     first: Any = args[0] if args else None
     if type(first) is list and first:
         first = cast("Any", first[0])
-    return type(first) is FRONT_ENDS.tensor
+    return type(first) in FRONT_ENDS.tensors
 
 
 class Composite:
