@@ -15,6 +15,7 @@ from symgrad.ir.graph import Graph
 from symgrad.ir.printing import attribute_text
 from symgrad.ir.symbol import PLACEHOLDER, Symbol
 from symgrad.ir.walk import reachable
+from symgrad.types import TupleType
 
 
 def draw(x: Any, *, names: Mapping[str, Tensor] | None = None) -> Picture:
@@ -83,16 +84,18 @@ def _drawn(tensors: Sequence[Tensor], names: Mapping[str, Tensor]) -> str:
 
 def _numbered(roots: Iterable[Any]) -> dict[Any, int]:
     """All nodes, operands before users, and their numbers."""
-    found: dict[Any, None] = dict.fromkeys(roots)
-    pending = list(found)
-    while pending:
-        for node, _ in pending.pop().next_functions:
-            if node is not None and node not in found:
-                found[node] = None
-                pending.append(node)
-    # Records count downwards; leaves come before them all.
-    ordered = sorted(found, key=lambda node: -node.order if isinstance(node, Record) else -1)
-    return {node: number for number, node in enumerate(ordered)}
+    found = list(roots)
+    seen = set(found)
+    for user in found:  # which grows meanwhile
+        for node, _ in user.next_functions:
+            if node is not None and node not in seen:
+                seen.add(node)
+                found.append(node)
+    # In the order of the calls; each leaf where it is first used.
+    records = sorted([n for n in found if isinstance(n, Record)], key=lambda n: -n.order)
+    used = [node for record in records for node, _ in record.next_functions]
+    leaves = dict.fromkeys([n for n in (*used, *found) if isinstance(n, Leaf)])
+    return {node: number for number, node in enumerate((*leaves, *records))}
 
 
 def _lines(record: Record, name: str | None) -> list[str]:
@@ -104,10 +107,11 @@ def _lines(record: Record, name: str | None) -> list[str]:
 
 def _add_arrows(drawing: Drawing, record: Record, numbers: Mapping[Any, int]) -> None:
     places = dot.places(len(record.edges), record.plan.op.commutative)
+    takes_all = isinstance(record.plan.types[0], TupleType)
     for (node, output), place in zip(record.next_functions, places, strict=True):
         if node is None:
             continue
-        several = isinstance(node, Record) and node.plan.several
+        several = isinstance(node, Record) and node.plan.several and not takes_all
         kind = "leaf" if isinstance(node, Leaf) else "op"
         start, end = f"{kind}{numbers[node]}", f"op{numbers[record]}"
         drawing.arrow(start, end, place, str(output) if several else "")
