@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from symgrad.eager.plans import Plan
 from symgrad.eager.pullbacks import COMPILED_AT
 from symgrad.eager.tensor import Tensor
 from symgrad.ir.graph import Graph
-from symgrad.ir.late import late
 from symgrad.ir.modes import enable_grad, no_grad
-from symgrad.ir.op import Attrs, Op
+from symgrad.ir.op import Op
 from symgrad.ir.symbol import CONSTANT, Symbol
 from symgrad.ops.conversion import values_of
+from symgrad.testing.kernels import Kernel, Watch, watching_kernels
 from symgrad.testing.runs import Eager, Program, Static, flat, literal, rewritten, run, seeds_of
 from symgrad.types import Dim, is_complex, is_inexact
 
@@ -47,7 +46,8 @@ def check_modes(f: Program, *args: Any, ulps: float = 16.0) -> None:
     with enable_grad():
         with no_grad():
             seeds = seeds_of(flat(f(*map(Tensor, values))))
-        with _watching() as seen:
+        seen: Seen = {}
+        with watching_kernels(_noting(seen)):
             eager = run(f, values, seeds, create_graph=True)
         found = eager.values()
         feeds = [*values, *seeds]
@@ -59,23 +59,18 @@ def check_modes(f: Program, *args: Any, ulps: float = 16.0) -> None:
         _compare_rewritten(rewritten(f, values).values(feeds, level="exact"), eager, ulps)
 
 
-@contextmanager
-def _watching() -> Generator[dict[Op, set[Any]]]:
-    """What eager calls of this thread give inside the block, per op."""
-    apply, thread = late.apply_eager, threading.get_ident()
-    seen: dict[Op, set[Any]] = {}
+Seen: TypeAlias = dict[Op, set[Any]]
+"""What eager calls gave, per op."""
 
-    def watched(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
-        result = apply(op, operands, attrs)
-        if threading.get_ident() == thread and isinstance(result, Tensor):
-            seen.setdefault(op, set()).add(_content(result.storage.array))
+
+def _noting(seen: Seen) -> Watch:
+    def note(plan: Plan, kernel: Kernel, operands: tuple[Any, ...]) -> Any:
+        result = kernel(*operands)
+        if not plan.several:  # the items of a pack are seen when they are taken
+            seen.setdefault(plan.op, set()).add(_content(np.asarray(result)))
         return result
 
-    late.apply_eager = watched
-    try:
-        yield seen
-    finally:
-        late.apply_eager = apply
+    return note
 
 
 def _content(array: Array) -> Any:
@@ -89,9 +84,7 @@ def _content(array: Array) -> Any:
 # --- the comparison -------------------------------------------------------------------------------
 
 
-def _compare_literal(
-    static: Static, eager: Eager, feeds: Sequence[Any], seen: dict[Op, set[Any]]
-) -> None:
+def _compare_literal(static: Static, eager: Eager, feeds: Sequence[Any], seen: Seen) -> None:
     symbols = [*static.outputs, *static.gradients]
     _compare_types(static.outputs, eager.outputs)
     expected = static.values(feeds, level="none")
@@ -117,9 +110,7 @@ def _compare_types(symbols: Sequence[Symbol], tensors: Sequence[Tensor]) -> None
             )
 
 
-def _first_different(
-    static: Static, output: Symbol, feeds: Sequence[Any], seen: dict[Op, set[Any]]
-) -> str:
+def _first_different(static: Static, output: Symbol, feeds: Sequence[Any], seen: Seen) -> str:
     """The first symbol below an output whose value no eager call of its op gave."""
     graph = Graph([*static.inputs, *static.seeds], [*static.outputs, *static.gradients])
     below = Graph([*static.inputs, *static.seeds], [output])

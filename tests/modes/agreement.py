@@ -40,6 +40,7 @@ def require_one_data_flow(program: Program, values: Sequence[np.ndarray]) -> int
         node = _shared(flow.node(tensor))
         if not same_zeros(symbol, node):
             same.outputs([symbol], [node])
+    flow.require_same_records([*eager.outputs, *eager.gradients])
     return same.calls
 
 

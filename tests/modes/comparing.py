@@ -53,7 +53,7 @@ class Isomorphism:
             elif symbol.op is PLACEHOLDER:
                 _expect(node.label == symbol.name, symbol, node)
                 self._typed(symbol, symbol.type, node.value, node)
-            elif node.op is None and node.label is None and symbol.dtype == np.int64:
+            elif node.op is None and node.label is None and _counts(symbol):
                 _expect(same_bits(self._known(symbol), node.value), symbol, node)
             else:
                 self._applied(symbol, node)
@@ -101,6 +101,11 @@ class Isomorphism:
             self._sizes.append((ours, theirs))
             return True
         return attribute_key(ours) == attribute_key(theirs)
+
+
+def _counts(symbol: Symbol) -> bool:
+    kind: Any = symbol.type
+    return isinstance(kind, TensorType) and kind.dtype == np.int64
 
 
 def _is_closed(node: Node) -> bool:

@@ -45,9 +45,9 @@ half = with_rule(
 
 WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "value": (
-        lambda x: sg.exp(by_mode(lambda x: x * 3.0, lambda x: x * 2.0)(x)),
-        r"output 0 differs in its bits: the graph gives 4\.48\S*, eager 2\.71\S* at \[0\]; the "
-        r"first symbol that differs: %\d+ = multiply\(%0, %\d+\) : f64\[3\], "
+        lambda x: sg.exp(by_mode(lambda x: x / 3.0, lambda x: x / 2.0)(x - 0.0) + 1.0),
+        r"output 0 differs in its bits: the graph gives 3\.21\S*, eager 3\.49\S* at \[0\]; the "
+        r"first symbol that differs: %\d+ = divide\(%\d+, %\d+\) : f64\[3\], "
         r"created at test_check_modes\.py:\d+",
     ),
     "shape": (
