@@ -1,11 +1,10 @@
 """The front end of calls without a symbol: compute at once, and record what wants a gradient."""
 
-# pyright: reportPrivateUsage=false  # the constructor of tensors, taken apart for speed
+# The constructor of tensors is taken apart here, for speed.
+# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
-from operator import or_
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,7 @@ def apply_eager(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
     wanted = False  # whether an operand may require a gradient
     try:
         for operand in operands:
-            kind = type(operand)
+            kind: type = type(operand)
             if kind in tensors:
                 value = operand.storage.array
                 name.append(value.dtype)
@@ -142,7 +141,7 @@ def _record(
     if fragile & EXTRA:
         edges = [getattr(operand, "edge", None) for operand in operands]
         mask = sum(1 << i for i, edge in enumerate(edges) if edge is not None)
-        fragile = reduce(or_, [e.fragile for e in edges if e is not None], plan.fragile)
+        fragile = plan.inherited(edges)
     if not mask:
         return None
     guarded = 0 if plan.live is None else plan.guarded(edges)

@@ -108,7 +108,7 @@ def gradients(
     taken = {id(s.storage.array if isinstance(s, Tensor) else s) for s in seeds}
     results: list[Tensor | None] = []
     for x, edge in zip(xs, wanted, strict=True):
-        total = found.get(edge)
+        total: Any = found.get(edge)
         if not _is_value(total):
             used = edge in reached or materialize_grads
             results.append(tensor_on(Storage(np.zeros(x.shape, x.dtype))) if used else None)
@@ -138,7 +138,7 @@ def _tensors(where: str, name: str, given: Any) -> list[Tensor]:
         return [given]
     single = isinstance(given, (Tensor, np.ndarray, dict, set))
     several = not single and isinstance(given, (list, tuple, Iterable))
-    listed = list(cast("Iterable[Any]", given)) if several else [given]
+    listed: list[Any] = list(cast("Any", given)) if several else [given]
     for position, item in enumerate(listed):
         if not isinstance(item, Tensor):
             raise ArgumentError(
@@ -220,6 +220,7 @@ def checked_seed(where: str, name: str, seed: Any, y: Tensor) -> Any:
     if not isinstance(seed, (Tensor, np.ndarray, np.generic)):
         got = type(seed).__name__
         raise DTypeError(where, f"{name} is no tensor", expected=y.type, got=got)
+    seed = cast("Any", seed)
     if seed.shape != y.shape:
         got = f"{seed.dtype}{list(seed.shape)}"
         raise SeedError(where, f"{name} has another shape", expected=y.type, got=got)

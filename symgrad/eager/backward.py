@@ -134,7 +134,7 @@ class Pass:
             ct = self._hooked(record, ct)
         wanted = pullback.mask
         if self.active is not None:
-            if record in self.wanted:
+            if record in (self.wanted or ()):
                 self.found[record] = ct
             wanted = sum(1 << i for i, e in enumerate(record.edges) if e in self.active)
         guard = self._guard(record, len(parts))
@@ -299,22 +299,25 @@ def _needed(edge: Edge, guard: Guard) -> Guard:
 
 
 def _prehooked(hooks: Hooks, cts: Any) -> Any:
-    given = cts if isinstance(cts, tuple) else (cts,)
+    given: tuple[Any, ...] = cast("Any", cts) if isinstance(cts, tuple) else (cts,)
     for hook in list(hooks.values()):
         new = hook(given)
         if new is not None:
-            given = tuple(new) if isinstance(new, (tuple, list)) else (new,)
+            given = _as_tuple(new)
     return given if isinstance(cts, tuple) else given[0]
 
 
+def _as_tuple(given: Any) -> tuple[Any, ...]:
+    return tuple(cast("Any", given)) if isinstance(given, (tuple, list)) else (given,)
+
+
 def _posthooked(hooks: Hooks, count: int, found: dict[int, Any], cts: Any) -> None:
-    outputs = cts if isinstance(cts, tuple) else (cts,)
+    outputs = _as_tuple(cts)
     for hook in list(hooks.values()):
         inputs = tuple(found[i][0] if i in found else None for i in range(count))
         new = hook(inputs, outputs)
         if new is not None:
-            replaced = tuple(new) if isinstance(new, (tuple, list)) else (new,)
-            for i, part in enumerate(replaced):
+            for i, part in enumerate(_as_tuple(new)):
                 if part is not None and i in found:
                     found[i] = (part, *found[i][1:])
 

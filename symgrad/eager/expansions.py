@@ -70,12 +70,14 @@ def _note(value: Any, key: list[Any], tensors: list[Tensor]) -> None:
         key.append(array.shape)
         tensors.append(value)
     elif isinstance(value, (list, tuple)):
-        key.append((type(value), len(cast("Sequence[Any]", value))))
-        for item in cast("Sequence[Any]", value):
+        items = cast("Sequence[Any]", value)
+        key.append((cast("Any", type(items)), len(items)))
+        for item in items:
             _note(item, key, tensors)
     elif isinstance(value, slice):
         key.append(slice)
-        for bound in (value.start, value.stop, value.step):
+        cut = cast("Any", value)
+        for bound in (cut.start, cut.stop, cut.step):
             if not (bound is None or type(bound) is int):
                 raise _Unsuited
             key.append(bound)
@@ -157,16 +159,21 @@ def _expansion(
     return None
 
 
-def _taken_apart(result: Any) -> tuple[list[Symbol], Callable[..., Any]]:
-    """A body's result as symbols, and how to make one like it of other values."""
+def _taken_apart(result: Any) -> tuple[list[Symbol], Callable[[list[Any]], Any]]:
+    """A result as symbols, and how to make one like it of other values."""
     if isinstance(result, Symbol):
-        return [result], lambda values: values[0]
-    items = list(cast("Sequence[Any]", result)) if isinstance(result, (tuple, list)) else []
+        return [result], _first
+    if not isinstance(result, (tuple, list)):
+        raise _Unsuited
+    kind: Any = cast("Any", result).__class__
+    items = list(cast("Sequence[Any]", result))
     if not items or not all(isinstance(item, Symbol) for item in items):
         raise _Unsuited
-    if hasattr(result, "_fields"):
-        return items, lambda values: type(result)(*values)
-    return items, type(result)
+    return items, getattr(kind, "_make", kind)  # of a named tuple, or of any other
+
+
+def _first(values: list[Any]) -> Any:
+    return values[0]
 
 
 def _is_settled(symbol: Symbol) -> bool:

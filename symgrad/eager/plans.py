@@ -139,6 +139,14 @@ class Plan:
         for i, cast in self.casts:
             values[i] = values[i].astype(cast)
 
+    def inherited(self, edges: Sequence[Any]) -> int:
+        """What a guard may have to protect here or behind the edges, as bits."""
+        fragile = self.fragile
+        for edge in edges:
+            if edge is not None:
+                fragile |= edge.fragile
+        return fragile
+
     def guarded(self, edges: Sequence[Any]) -> int:
         """The operands, as bits, behind whose edges something asks for a guard made here."""
         if self.live is None:
@@ -159,13 +167,16 @@ class Plan:
         return found
 
 
+def _run(op: Op, attrs: Attrs, *values: Any) -> Any:
+    return op.run(values, attrs)
+
+
 def _runner(op: Op, attrs: Attrs) -> Callable[..., Any]:
     """The kernel with its attributes, to be called on arrays."""
-    kernel: Any = op.kernel
-    if op.needs is not None:  # asked anew at each call, for its error
-        kernel = lambda *values: op.run(values, attrs)  # noqa: E731
-    elif op.variadic:
-        kernel = lambda *values: op.kernel(list(values), **attrs)  # noqa: E731
+    kernel: Callable[..., Any] = op.kernel
+    if op.needs is not None or op.variadic:
+        # The extra is asked for anew at each call; several operands come as a list.
+        kernel = partial(_run, op, attrs)
     elif op.ufunc is not None and not attrs:
         kernel = op.ufunc
     elif attrs:
@@ -214,7 +225,7 @@ def find_plan(op: Op, values: list[Any], name: list[Any], attrs: Attrs) -> Plan:
 
 def foreign(op: Op, operand: Any) -> Any:
     """The value of what is no tensor."""
-    kind = type(operand)
+    kind: type = type(operand)
     if kind is Pack or (kind is np.ndarray and operand.dtype in _known):
         return operand
     if kind is Dim or getattr(operand, "__front_rank__", 0) > TENSOR_RANK:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from symgrad.backends.numpy import NumpyProgram
 from symgrad.ir.graph import Graph
@@ -134,7 +134,7 @@ class _Trace:
             if guarded >> i & 1:
                 needed.extend(predicate for predicate in guard if predicate is not None)
         reached = set(reachable(needed))
-        ys = self.y if isinstance(self.y, tuple) else (self.y,)
+        ys = cast("tuple[Any, ...]", self.y if isinstance(self.y, tuple) else (self.y,))
         read = [i for i, arg in enumerate(self.args) if arg in reached]
         return (*read, RESULT) if any(y in reached for y in ys) else tuple(read)
 

@@ -106,7 +106,11 @@ class Leaf:
 
     def register_hook(self, function: Callable[..., Any]) -> HookHandle:
         """Call ``function(grad_inputs, grad_outputs)`` once a gradient was added."""
-        return self.after.add(lambda tensor: function((), (tensor.grad,)))
+
+        def after(tensor: Tensor) -> Any:
+            return function((), (tensor.grad,))
+
+        return self.after.add(after)
 
     def __repr__(self) -> str:
         kind = TensorType(self.storage.array.shape, self.storage.array.dtype)
@@ -159,12 +163,8 @@ class Record:
     def __init__(
         self, plan: Plan, edges: Sequence[Edge], operands: Sequence[Saved], result: Saved
     ) -> None:
-        mask, fragile = 0, plan.fragile
-        for i, edge in enumerate(edges):
-            if edge is not None:
-                mask |= 1 << i
-                fragile |= edge.fragile
-        self.edges, self.fragile = edges, fragile
+        mask = sum(1 << i for i, edge in enumerate(edges) if edge is not None)
+        self.edges, self.fragile = edges, plan.inherited(edges)
         self.pullback: Pullback = plan.pullback(mask, plan.guarded(edges))
         self.saved: Sequence[Saved] | None = [
             result if k == RESULT else operands[k] for k in self.pullback.reads
@@ -307,5 +307,8 @@ def _output_of(edge: Edge) -> tuple[Any, int]:
 
 def ghost(kind: Any) -> Any:
     """A value of a type, for a rule that does not read it: it takes no memory."""
-    arrays = [np.broadcast_to(np.zeros((), i.dtype), i.shape) for i in items_of(kind)]
+    arrays: list[Any] = []
+    for item in items_of(kind):
+        shape: Any = item.shape
+        arrays.append(np.broadcast_to(np.zeros((), item.dtype), shape))
     return Pack.of(arrays) if isinstance(kind, TupleType) else arrays[0]

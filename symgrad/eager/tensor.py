@@ -180,8 +180,9 @@ class Tensor(Operators):
         Raises (where set):
             ShapeError, DTypeError: the new gradient is not of this tensor's type.
         """
-        extra = self._edge if self._edge.__class__ is Extra else getattr(self._edge, "extra", None)
-        grad = None if extra is None else extra.grad
+        edge = self._edge
+        extra = edge.extra if isinstance(edge, Leaf) else edge
+        grad = extra.grad if isinstance(extra, Extra) else None
         if grad is None and isinstance(self.edge, Record) and not self.retains_grad:
             warnings.warn(
                 "only leaves keep a gradient; call retain_grad() on this result before backward()",

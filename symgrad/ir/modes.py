@@ -66,6 +66,14 @@ class _Setting:
         return within  # pyright: ignore[reportReturnType]
 
 
+def _plain_decorator(new: Any, function: Any) -> Any:
+    """What ``@no_grad`` without parentheses gives: the function, decorated."""
+    if function is None:
+        return new
+    new.__init__()
+    return new(function)
+
+
 class no_grad(_Setting):
     """Inside, nothing is recorded: results do not require a gradient, leaves may be changed.
 
@@ -79,13 +87,9 @@ class no_grad(_Setting):
     """
 
     def __new__(cls, function: Any = None) -> Any:
-        new = super().__new__(cls)
-        if function is None:
-            return new
-        new.__init__()
-        return new(function)
+        return _plain_decorator(super().__new__(cls), function)
 
-    def __init__(self) -> None:
+    def __init__(self, function: Any = None) -> None:
         super().__init__(False)
 
 
@@ -99,13 +103,9 @@ class enable_grad(_Setting):
     """
 
     def __new__(cls, function: Any = None) -> Any:
-        new = super().__new__(cls)
-        if function is None:
-            return new
-        new.__init__()
-        return new(function)
+        return _plain_decorator(super().__new__(cls), function)
 
-    def __init__(self) -> None:
+    def __init__(self, function: Any = None) -> None:
         super().__init__(True)
 
 

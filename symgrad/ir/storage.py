@@ -142,7 +142,7 @@ class Window(Storage):
         self._symbol = reference
 
     @property
-    def version(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def version(self) -> int:
         return self.base.version
 
     @version.setter
