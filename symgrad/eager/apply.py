@@ -31,7 +31,7 @@ def apply_eager(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
     wanted = False  # whether an operand may require a gradient
     try:
         for operand in operands:
-            kind: type = type(operand)
+            kind: type[Any] = type(operand)
             if kind in tensors:
                 value = operand.storage.array
                 name.append(value.dtype)

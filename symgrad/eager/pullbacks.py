@@ -134,9 +134,10 @@ class _Trace:
             if guarded >> i & 1:
                 needed.extend(predicate for predicate in guard if predicate is not None)
         reached = set(reachable(needed))
-        ys = cast("tuple[Any, ...]", self.y if isinstance(self.y, tuple) else (self.y,))
+        y: Any = self.y
+        ys = cast("tuple[Any, ...]", y) if isinstance(y, tuple) else (y,)
         read = [i for i, arg in enumerate(self.args) if arg in reached]
-        return (*read, RESULT) if any(y in reached for y in ys) else tuple(read)
+        return (*read, RESULT) if any(item in reached for item in ys) else tuple(read)
 
 
 def _placeholder(kind: TensorType) -> Symbol:

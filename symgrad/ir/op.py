@@ -203,7 +203,8 @@ def holds_tensors(args: Sequence[Any]) -> bool:
     first: Any = args[0] if args else None
     if type(first) is list and first:
         first = cast("Any", first[0])
-    return first.__class__ in FRONT_ENDS.tensors
+    kind: type[Any] = type(first)
+    return kind in FRONT_ENDS.tensors
 
 
 class Composite:
