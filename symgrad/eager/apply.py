@@ -31,7 +31,7 @@ def apply_eager(op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
     wanted = False  # whether an operand may require a gradient
     try:
         for operand in operands:
-            kind: type[Any] = type(operand)
+            kind = type(operand)  # pyright: ignore[reportUnknownVariableType]
             if kind in tensors:
                 value = operand.storage.array
                 name.append(value.dtype)

@@ -225,7 +225,7 @@ def find_plan(op: Op, values: list[Any], name: list[Any], attrs: Attrs) -> Plan:
 
 def foreign(op: Op, operand: Any) -> Any:
     """The value of what is no tensor."""
-    kind: type[Any] = type(operand)
+    kind = type(operand)  # pyright: ignore[reportUnknownVariableType]
     if kind is Pack or (kind is np.ndarray and operand.dtype in _known):
         return operand
     if kind is Dim or getattr(operand, "__front_rank__", 0) > TENSOR_RANK:

@@ -201,10 +201,9 @@ class Op:
 def holds_tensors(args: Sequence[Any]) -> bool:
     """Whether the first operand is a tensor, or a list that begins with one."""
     first: Any = args[0] if args else None
-    if type(first) is list and first:
-        first = cast("Any", first[0])
-    kind: type[Any] = type(first)
-    return kind in FRONT_ENDS.tensors
+    if isinstance(first, list) and first:
+        first = cast("list[Any]", first)[0]
+    return first.__class__ in FRONT_ENDS.tensors
 
 
 class Composite:
