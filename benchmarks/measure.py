@@ -53,6 +53,8 @@ def interleaved(
         rounds: how often each has its turn.
         least: the CPU time of one turn, at least; short calls are repeated.
     """
+    for call in calls.values():
+        call()  # a first call may import something
     numbers = {
         name: max(1, int(least / max(seconds(call, 3), 1e-9))) for name, call in calls.items()
     }

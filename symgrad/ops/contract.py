@@ -17,6 +17,7 @@ from symgrad.types import (
     TensorType,
     broadcast_shapes,
     is_complex,
+    is_inexact,
     normalize_axes,
     normalize_axis,
     promote,
@@ -321,6 +322,9 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Any:
     """
     x1, x2 = ops.asarray(x1), ops.asarray(x2)
     first = ops.conj(x1) if is_complex(x1.dtype) else x1
+    if x1.ndim == 1 and x1.shape == x2.shape and x1.dtype == x2.dtype and is_inexact(x1.dtype):
+        normalize_axis(axis, 1, "vecdot")
+        return matmul(first, x2)  # which for plain vectors is quicker
     return einsum("...a,...a->...", _to_last(first, axis), _to_last(x2, axis))
 
 

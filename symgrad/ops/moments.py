@@ -40,12 +40,25 @@ def average(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
     return np.divide(total, number_of(x, axis)).astype(x.dtype, copy=False)
 
 
+def sum_of_squares(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
+    """The sum of squares along axes; what was in an array is lost."""
+    squares = np.square(x, out=x if x.ndim else None)
+    return np.add.reduce(squares, axis=axis, keepdims=keepdims)
+
+
 def variance(x: Array, axis: tuple[int, ...], correction: float, keepdims: bool) -> Array:
-    """The variance along axes, in the precision it is computed in."""
-    number = number_of(x, axis)
-    squares = distances(widened(x), axis)
-    squares = np.square(squares, out=squares if squares.ndim else None)
-    total = np.add.reduce(squares, axis=axis, keepdims=keepdims)
+    """The variance along axes, in the precision it is computed in; of equal elements exactly 0."""
+    x, number = widened(x), number_of(x, axis)
+    # A sum over all axes is a scalar, on which numpy is quicker than on an array of one element.
+    middle = np.divide(np.add.reduce(x, axis=axis, keepdims=len(axis) < x.ndim), number)
+    total = sum_of_squares(np.subtract(x, middle), axis, keepdims)
+    # The mean of equal elements may be off by a rounding per addition. Where they are so close to
+    # it, they are compared among themselves.
+    error = middle * (4 * number * (2.0**-52 if x.dtype.itemsize == 8 else 2.0**-23))
+    limit = number * error * error
+    close = (0 < total) & (total <= limit.reshape(total.shape))
+    if close.any():
+        total = sum_of_squares(distances(x, axis), axis, keepdims)
     return np.divide(total, number - correction if number > correction else 0)
 
 

@@ -35,6 +35,8 @@ def true_positions(x: Array, /) -> Array:
     Tensor([[0, 1, 1],
             [1, 0, 1]])
     """
+    if x.ndim == 1:  # without a copy
+        return np.nonzero(x)[0][np.newaxis].astype(np.int64, copy=False)
     return np.array(np.nonzero(x), np.int64)
 
 

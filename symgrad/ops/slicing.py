@@ -261,11 +261,6 @@ def _unpick_type(ct: TensorType, *, shape: Any, positions: Any) -> TensorType:
     return TensorType(shape, ct.dtype)
 
 
-def axis_position(position: int | None) -> Any:
-    """An entry of `pick` as numpy's: the whole axis, or one position."""
-    return slice(None) if position is None else position
-
-
 @linear(
     type=_pick_type,
     transpose=_pick_transpose,
@@ -287,7 +282,7 @@ def pick(x: Array, /, *, positions: tuple[Any, ...]) -> Array:
     >>> pick(sg.asarray([[1.0, 2.0], [3.0, 4.0]]), positions=(None, -1))
     Tensor([2., 4.])
     """
-    return x[(*map(axis_position, positions), ...)]
+    return x[(*[slice(None) if p is None else p for p in positions], ...)]
 
 
 @linear(
@@ -306,5 +301,5 @@ def unpick(ct: Array, /, *, shape: tuple[Any, ...], positions: tuple[Any, ...]) 
             [0., 4.]])
     """
     whole = np.zeros(shape, ct.dtype)
-    whole[(*map(axis_position, positions), ...)] = ct
+    whole[(*[slice(None) if p is None else p for p in positions], ...)] = ct
     return whole

@@ -25,10 +25,7 @@ def order_reversed(x: Array) -> Array:
 
 
 def equal_may_differ(x: Array) -> bool:
-    """Whether elements that compare equal may be told apart: only zeros of both signs can.
-
-    Where they cannot, a sort need not be stable, which is several times faster.
-    """
+    """Whether elements that compare equal may be told apart: only zeros of both signs can."""
     if x.dtype.kind not in "fc":
         return False
     if x.dtype.kind == "c" or not x.flags.c_contiguous or not x.size:
@@ -36,6 +33,24 @@ def equal_may_differ(x: Array) -> bool:
     # Of all bit patterns that of -0.0 is the smallest integer.
     bits = x.view(f"i{x.dtype.itemsize}")
     return bool(bits.min() == np.iinfo(bits.dtype).min)
+
+
+def sorted_stably(x: Array, axis: int) -> Array:
+    """The elements in ascending order along an axis, equal ones in that in which they stand.
+
+    Where equal elements cannot be told apart, a sort need not be stable, which for long arrays is
+    several times faster.
+    """
+    if x.size <= 64:
+        return np.sort(x, axis=axis, kind="stable")
+    if x.ndim > 1 or x.dtype.kind != "f":
+        return np.sort(x, axis=axis, kind="stable" if equal_may_differ(x) else "quicksort")
+    result = np.sort(x)
+    zero = x.dtype.type(0)
+    first, end = result.searchsorted(zero), result.searchsorted(zero, "right")
+    if end - first > 1:
+        result[first:end] = x[x == 0]
+    return result
 
 
 def _sort_axis(where: str, types: Sequence[TensorType], attrs: dict[str, Any]) -> dict[str, Any]:
@@ -97,8 +112,7 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     Tensor([3., 2., 1.])
     """
     keys = order_reversed(x) if descending else x
-    kind = "stable" if stable and equal_may_differ(keys) else "quicksort"
-    result = np.sort(keys, axis=axis, kind=kind)
+    result = sorted_stably(keys, axis) if stable else np.sort(keys, axis=axis)
     return order_reversed(result) if descending else result
 
 

@@ -35,8 +35,8 @@ def special(partials: Any, *, warns: bool = True, **facets: Any) -> Any:
 def in_double(function: Any, *operands: Array) -> Array:
     """A function of double-precision numbers, rounded to the operands' type."""
     dtype = np.result_type(*operands)
-    wide = [operand.astype(np.float64) for operand in operands]
-    return np.asarray(function(*wide)).astype(dtype)
+    wide = [operand.astype(np.float64, copy=False) for operand in operands]
+    return np.asarray(function(*wide)).astype(dtype, copy=False)
 
 
 # --- inverses of distributions --------------------------------------------------------------------

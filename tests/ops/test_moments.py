@@ -37,6 +37,19 @@ def test_spread_of_equal_numbers_is_exactly_zero(level: float, count: int) -> No
     np.testing.assert_array_equal(orders(sg.var, x, 1)[0], np.zeros(count))
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_spread_of_many_equal_numbers_is_exactly_zero(dtype: str, axis: int | None) -> None:
+    # Sums along the first axis are rounded once per addition.
+    x = np.full((3001, 7), 0.1, dtype)
+    np.testing.assert_array_equal(np.asarray(sg.var(x, axis=axis)), 0)
+    np.testing.assert_array_equal(np.asarray(sg.std(x, axis=axis, keepdims=True)), 0)
+    x[5] = 0.0  # the others are further away than the roundings reach
+    spread = np.sqrt(x.astype(np.longdouble).var(axis=axis))
+    tolerance = {"float16": 1e-3, "float32": 3e-4, "float64": 1e-10}[dtype]
+    np.testing.assert_allclose(np.asarray(sg.std(x, axis=axis)), spread.astype(float), tolerance)
+
+
 def test_rows_of_equal_numbers_among_others() -> None:
     x = np.array([[0.1, 0.1, 0.1], [1.0, 2.0, 6.0]])
     first, second = orders(lambda v: sg.std(v, axis=1), x)

@@ -111,6 +111,19 @@ def test_errors() -> None:
             op(sg.asarray(1.0))
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(300,), (20, 15)])
+def test_zeros_of_both_signs_keep_their_order(dtype: str, shape: tuple[int, ...]) -> None:
+    a = sample(dtype, shape)
+    a.reshape(-1)[::50] = np.nan
+    for keys, descending in ((a, False), (-a, True)):
+        found = np.asarray(sg.sort(keys, descending=descending))
+        wanted = np.sort(a, kind="stable")
+        wanted = -wanted if descending else wanted
+        np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(np.signbit(found[found == 0]), np.signbit(wanted[found == 0]))
+
+
 def test_zeros_of_both_signs_are_equal() -> None:
     x = np.array([0.0, -0.0, np.nan, -1.0, 0.0])
     for descending, order in ((False, [3, 0, 1, 4, 2]), (True, [0, 1, 4, 3, 2])):
