@@ -15,6 +15,7 @@ EXPECTED = {
     "gaussian_mixture",
     "higher_order",
     "logistic_newton",
+    "seed_walkthrough",
     "train_digits",
 }
 INSTALLED = {"symgrad", "numpy", "matplotlib", "mpmath", "rich", "sklearn"}
