@@ -39,6 +39,9 @@ class Pass:
         keep: whether saved values stay.
         create: whether the pass is recorded: cotangents are tensors then, arrays otherwise.
         wanted: the records and leaves whose cotangents are asked for; None means all leaves.
+
+    Attributes:
+        kept: what results keep as their ``.grad`` once the pass is through: where, and what.
     """
 
     def __init__(self, *, keep: bool, create: bool, wanted: Iterable[Any] | None) -> None:
@@ -47,6 +50,7 @@ class Pass:
         self.active: set[Any] | None = None
         self.found: dict[Any, Any] = {}
         self.leaves: dict[Leaf, list[Any]] = {}
+        self.kept: list[tuple[Any, Any]] = []
         self._parts: dict[Any, list[Any]] = {}
         self._guards: dict[Any, list[Guard]] = {}
         self._pending: list[tuple[int, Any]] = []
@@ -226,11 +230,7 @@ class Pass:
             return ct
         watchers = cast("Watchers", record.watchers)
         ct = self._through(watchers.hooks, ct)
-        for extra in watchers.retained:
-            kept = _lifted(ct)
-            with adding:
-                # Every pass adds, as for a leaf.
-                extra.grad = kept if extra.grad is None else extra.grad + kept
+        self.kept += [(extra, ct) for extra in watchers.retained]
         return ct
 
     def _through(self, hooks: Hooks, ct: Any) -> Any:
