@@ -103,6 +103,7 @@ def gradients(
     try:
         _start(walk, ys, seeds)
         found: dict[Any, Any] = {**walk.found, **dict(walk.totals())}
+        _store_kept(walk)
     finally:
         MODE.reset(with_mode)
     taken = {id(s.storage.array if isinstance(s, Tensor) else s) for s in seeds}
@@ -274,11 +275,18 @@ def _store(walk: Pass, totals: Sequence[Any], wanted: Sequence[Any], inputs: Any
     for leaf, total in totals:
         if leaf.accepts:
             _accumulate(leaf.extra, total, walk.create)
+    _store_kept(walk)
     if inputs is None:
         return
     for x, edge in zip(_tensors("backward", "inputs", inputs), wanted, strict=True):
-        if isinstance(edge, Record) and _is_value(walk.found.get(edge)):
+        if isinstance(edge, Record) and not x.retains_grad and _is_value(walk.found.get(edge)):
             _accumulate(x.extra, walk.found[edge], walk.create)
+
+
+def _store_kept(walk: Pass) -> None:
+    """Add the gradients that results retain; every pass adds, as for a leaf."""
+    for extra, ct in walk.kept:
+        _accumulate(extra, ct, walk.create)
 
 
 _MINE = 4
