@@ -14,7 +14,7 @@ import numpy as np
 
 from symgrad.errors import ShapeError
 from symgrad.ir.op import no_derivative, ops
-from symgrad.ops.blocks import in_blocks, in_blocks_together
+from symgrad.ops.blocks import in_blocks_together
 from symgrad.ops.draws import (
     CONSTANT_IN_KEY,
     DRAW,
@@ -24,11 +24,7 @@ from symgrad.ops.draws import (
     words,
 )
 from symgrad.ops.families import Array, composite, elementwise, opaque, require_kind
-from symgrad.ops.gamma_kernels import (
-    digamma_derivative_values,
-    from_cumulants,
-    gamma_ratio_values,
-)
+from symgrad.ops.gamma_kernels import from_cumulants, gamma_ratio_values
 from symgrad.ops.parameters import (
     array_parameter,
     as_operand,
@@ -40,24 +36,10 @@ from symgrad.ops.parameters import (
 from symgrad.ops.random import normal, split
 from symgrad.ops.rejection import by_rejection, normal_pairs
 from symgrad.ops.scalar import exp, log, sigmoid, where
+from symgrad.ops.zeta import polygamma_of
 from symgrad.types import TensorType, broadcast_shapes
 
 # --- how quantiles move ---------------------------------------------------------------------------
-
-
-@elementwise(
-    partials=lambda y, a, *, order: ops.digamma_derivative(a, order=order + 1),
-    takes="floating",
-    restricts_domain=True,
-    namespace=None,
-)
-def digamma_derivative(a: Array, /, *, order: int) -> Array:
-    """The derivative of digamma of some order, of positive numbers.
-
-    >>> round(digamma_derivative(np.asarray(1.0), order=1).item(), 12)  # pi**2/6
-    1.644934066848
-    """
-    return in_blocks(digamma_derivative_values, a, order)
 
 
 def _log_and_power(x: Any, is_log: bool) -> tuple[Any, Any]:
@@ -65,7 +47,7 @@ def _log_and_power(x: Any, is_log: bool) -> tuple[Any, Any]:
 
 
 def _above_digamma(a: Any, x: Any, is_log: bool) -> Any:
-    return _log_and_power(x, is_log)[0] - digamma_derivative(a, order=0)
+    return _log_and_power(x, is_log)[0] - polygamma_of(a, order=0)
 
 
 def _ratio_by_shape(r: Any, a: Any, x: Any, *, order: int, is_log: bool) -> Any:
@@ -76,7 +58,7 @@ def _ratio_by_shape(r: Any, a: Any, x: Any, *, order: int, is_log: bool) -> Any:
 def _ratio_by_point(r: Any, a: Any, x: Any, *, order: int, is_log: bool) -> Any:
     # The density's n-th derivative by the shape, over it, follows from those of its logarithm.
     cumulants = [_above_digamma(a, x, is_log)]
-    cumulants += [-digamma_derivative(a, order=k) for k in range(1, order)]
+    cumulants += [-polygamma_of(a, order=k) for k in range(1, order)]
     _, power = _log_and_power(x, is_log)
     slope = from_cumulants(cumulants, order) - r * (a - power)
     return slope if is_log else slope / x

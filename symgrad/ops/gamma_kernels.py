@@ -28,17 +28,19 @@ SHIFT, ORDERS = 20, 8
 """From where on the asymptotic series are used, and so many of their terms."""
 
 
-def digamma_derivative_values(a: Array, order: int) -> Array:
+def polygamma_of_positive(a: Array, order: int) -> Array:
     """The derivative of digamma of some order, for positive numbers.
 
-    The recurrence (DLMF 5.15.5) up to `SHIFT`, then the asymptotic series (5.15.8, 5.11.2).
+    The recurrence (DLMF 5.15.5) up to `SHIFT`, for high orders beyond, then the asymptotic series
+    (5.15.8, 5.11.2).
     """
-    near = a < SHIFT
+    far = max(SHIFT, 12 + 2 * order)
+    near = a < far
     below = a[near]
     steps = np.zeros_like(below)
-    for k in reversed(range(SHIFT)):
+    for k in reversed(range(far)):
         steps += (below + k) ** (-order - 1.0)
-    z = np.where(near, a + SHIFT, a)
+    z = np.where(near, a + far, a)
     inverse = 1 / z
     tail = np.zeros_like(z)
     for k in range(ORDERS, 0, -1):
@@ -60,7 +62,7 @@ def log_above_digamma(a: Array) -> Array:
     tail = np.zeros_like(far)
     for k in range(ORDERS, 0, -1):
         tail = (tail + BERNOULLI[k - 1] / (2 * k)) / far**2
-    return np.where(a < SHIFT, np.log(a) - digamma_derivative_values(a, 0), 0.5 / far + tail)
+    return np.where(a < SHIFT, np.log(a) - polygamma_of_positive(a, 0), 0.5 / far + tail)
 
 
 def log_ratio(w: Array, x: Array, a: Array) -> Array:
@@ -91,8 +93,8 @@ TERMS = 20
 def ratio_by_series(a: Array, w: Array, x: Array, order: int) -> Array:
     """The ratio where ``w <= 0``; x is ``exp(w)``."""
     b = a + 1
-    cumulants = [w - digamma_derivative_values(b, 0)]
-    cumulants += [-digamma_derivative_values(b, k) for k in range(1, order)]
+    cumulants = [w - polygamma_of_positive(b, 0)]
+    cumulants += [-polygamma_of_positive(b, k) for k in range(1, order)]
     # Taylor coefficients in a of x**k / (b * (b+1) * ...), and of their sum over k.
     term = [np.ones_like(a)] + [np.zeros_like(a) for _ in range(order)]
     total = [part.copy() for part in term]
@@ -145,7 +147,7 @@ def ratio_by_quadrature(a: Array, w: Array, x: Array, order: int) -> Array:
     gap = np.abs(x - a)
     far = reach(gap, x, side)
     middle = log_ratio(w, x, a) + log_above_digamma(a)
-    higher = [-digamma_derivative_values(a, k) for k in range(1, order)]
+    higher = [-polygamma_of_positive(a, k) for k in range(1, order)]
     total = np.zeros_like(a)
     for node, weight in zip(NODES, WEIGHTS, strict=True):
         step = far * (0.5 * node + 0.5)

@@ -12,9 +12,9 @@ import numpy as np
 from symgrad.ir.op import ops
 from symgrad.ops.families import Array
 from symgrad.ops.gamma_kernels import (
-    digamma_derivative_values,
     from_cumulants,
     gamma_ratio_values,
+    polygamma_of_positive,
 )
 from symgrad.ops.incomplete_kernels import (
     beta_density_values,
@@ -228,7 +228,7 @@ def betainc_by_shapes(a: Array, b: Array, x: Array, /, *, order: tuple[int, int]
         falls = tuple(
             digamma_falls(p, q, scipy.special.digamma) for p, q in ((one, two), (two, one))
         )
-        ratio = share_by_shapes(one, two, point, falls, digamma_derivative_values, order)
+        ratio = share_by_shapes(one, two, point, falls, polygamma_of_positive, order)
         density = beta_density_values(one, two, point, scipy.special.gammaln, of_odds=True)
         at_end = valid & ((x == 0) | (x == 1))
         return np.where(inside, ratio * density, np.where(at_end, 0, np.nan))

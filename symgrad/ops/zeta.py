@@ -11,8 +11,9 @@ from symgrad.errors import ArgumentError
 from symgrad.ir.op import ops
 from symgrad.ops.blocks import in_blocks, in_blocks_together
 from symgrad.ops.families import Array, composite, elementwise
+from symgrad.ops.gamma_kernels import polygamma_of_positive
 from symgrad.ops.sinc_kernels import cos_pi, sin_pi
-from symgrad.ops.zeta_kernels import hurwitz_falls, hurwitz_values, zeta_values
+from symgrad.ops.zeta_kernels import hurwitz_falls, zeta_values
 
 # --- zeta -----------------------------------------------------------------------------------------
 
@@ -84,14 +85,14 @@ def cotangent_slope(x: Array, order: int) -> Array:
 
 
 def polygamma_values(x: Array, order: int) -> Array:
-    """The derivative of digamma of some order; below 1/2 reflected (NIST DLMF 5.15.6)."""
-    is_low = x < 0.5
-    low, high = np.where(is_low & (x > -np.inf), x, 0.25), np.where(is_low, 1 - x, x)
-    finite = np.where(high == np.inf, 1, high)
-    series = math.factorial(order) * hurwitz_values(np.full_like(x, order + 1), finite, 0)
-    series = np.where(high == np.inf, 0, series)
-    found = np.where(is_low, -series - cotangent_slope(low, order), (-1) ** (order + 1) * series)
-    return np.where(x == -np.inf, np.nan, found)
+    """The derivative of digamma of some order; below 0 reflected (NIST DLMF 5.15.6)."""
+    is_low = (x <= 0) & (x > -np.inf)
+    given = np.where(x == -np.inf, np.nan, np.where(is_low, 1 - x, x))
+    found = polygamma_of_positive(given, order)
+    if not is_low.any():
+        return found
+    reflected = (-1) ** order * found - cotangent_slope(np.where(is_low, x, 0.25), order)
+    return np.where(is_low, reflected, found)
 
 
 @elementwise(
@@ -101,7 +102,7 @@ def polygamma_values(x: Array, order: int) -> Array:
     namespace=None,
 )
 def polygamma_of(x: Array, /, *, order: int) -> Array:
-    """The derivative of `digamma` of some order, at least 1.
+    """The derivative of `digamma` of some order; of order 0 that itself, without scipy.
 
     >>> round(polygamma_of(np.asarray(1.0), order=1).item(), 12)  # pi**2/6
     1.644934066848

@@ -178,7 +178,7 @@ CUT = [
 
 # --- the gamma distribution's derivative by its shape ---------------------------------------------
 
-DOMAINS = {"gamma_ratio": ((0.6, 4.0), (0.3, 3.0)), "digamma_derivative": ((0.6, 4.0),)}
+DOMAINS = {"gamma_ratio": ((0.6, 4.0), (0.3, 3.0))}
 ATTRIBUTES = {
     "gamma_ratio": [
         {"order": 1, "is_log": False},
@@ -186,7 +186,6 @@ ATTRIBUTES = {
         {"order": 1, "is_log": True},
         {"order": 3, "is_log": True},
     ],
-    "digamma_derivative": [{"order": 0}, {"order": 1}, {"order": 4}],
 }
 
 
@@ -228,17 +227,6 @@ FORMULAS = {
         )
         for order, is_log in ((1, False), (1, True), (2, True))
     ],
-    "digamma_derivative": [
-        rows(
-            lambda a, n=order: mpmath.psi(n, a),
-            lambda a, n=order: mpmath.psi(n + 1, a),
-            [1e-9, 1e-3, 0.3, 0.7, 1.0, 1.3, 2.5, 7.9, 19.9, 20.1, 300.0, 1e6, 1e15],
-            attrs={"order": order},
-            ulps=16,
-            slope_ulps=16,
-        )
-        for order in (0, 1, 4)
-    ],
 }
 
 inf, nan = float("inf"), float("nan")
@@ -264,4 +252,3 @@ def _ratio_at(a: float, x: float) -> float:
 
 NUMPY = {"gamma_ratio": np.vectorize(_ratio_at, otypes=[float])}
 APPROXIMATE = ("gamma_ratio",)
-LIMITS = {"digamma_derivative": ({"order": 0}, [-inf, -inf, inf, nan, nan])}

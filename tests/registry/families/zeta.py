@@ -22,7 +22,7 @@ DOMAINS = {
 }
 ATTRIBUTES = {
     "zeta_by_exponent": [{"order": 1}, {"order": 3}],
-    "polygamma_of": [{"order": 1}, {"order": 4}],
+    "polygamma_of": [{"order": 0}, {"order": 1}, {"order": 4}],
 }
 
 
@@ -49,6 +49,7 @@ _EXPONENTS = (1.001, 1.01, 2.0, 3.3, 20.0, 50.5, 300.0, 1500.0)
 _ZETA = [(s, q) for s in _EXPONENTS for q in (1e-5, 0.3, 1.0, 1.5, 12.0, 77.7, 1e5)]
 _ARGUMENTS = [1e-5, 0.1, *MIDDLE, 1.46, 8.0, 10.1, 30.5, 170.0, 1e5, 1e10, 1e100]
 _ARGUMENTS += [-0.1, -0.504083, -1.5, -3.7001, -20.4, -36.5, -100.3, *near(0.5)]
+_POSITIVE = [1e-9, 1e-3, 0.3, 0.7, 1.0, 1.3, 2.5, 7.9, 19.9, 20.1, 51.9, 52.1, 300.0, 1e6, 1e10]
 
 FORMULAS = {
     "zeta": [rows(_zeta(0), (_zeta(1), _zeta_by_start(0)), [*_ZETA, (2.0, 1e9)], slope_ulps=32)],
@@ -66,6 +67,10 @@ FORMULAS = {
             slope_ulps=24,
         )
         for n in (1, 2, 5)
+    ]
+    + [
+        rows(_psi(n), _psi(n + 1), _POSITIVE, attrs={"order": n}, ulps=16, slope_ulps=24)
+        for n in (0, 4, 11, 20)
     ],
 }
 
