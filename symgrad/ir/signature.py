@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from symgrad.errors import ArgumentError
-from symgrad.ir.spellings import placed, renamed, trailing
+from symgrad.ir.spellings import has_axis_first, placed, renamed, trailing
 from symgrad.types import as_dtype
 
 Attrs = dict[str, Any]
@@ -160,27 +160,30 @@ class Signature:
         Raises:
             ArgumentError: an argument was given twice, under two names.
         """
-        if len(args) > self.most:
-            found = placed(self.trailing, [p.name for p in self.positional], args)
-            if found is not None:
-                args, by_place = found
-                for key in by_place.keys() & kwargs.keys():
-                    raise ArgumentError(name, f"argument {key!r} was given twice")
-                kwargs = {**by_place, **kwargs}
-        for key in [key for key in kwargs if key not in self.names]:
-            own = renamed(key, self.names)
-            if own == key:
-                continue
-            if own in kwargs:
+        positional = self.names[: len(self.positional)]
+        by_place: dict[str, Any] = {}
+        if has_axis_first(self.trailing, positional, args, kwargs):
+            args, by_place = (args[0], *args[2:]), {"axis": args[1]}
+        elif len(args) > self.most:
+            found = placed(self.trailing, positional, args)
+            args, by_place = (args, by_place) if found is None else found
+        named = self._in_own_names(name, kwargs)
+        for key in by_place.keys() & named.keys():
+            raise ArgumentError(name, f"argument {key!r} was given twice")
+        for key in positional[len(args) :]:  # those that a call cannot name
+            if key not in named or not self.parameters[len(args)].positional_only:
+                break
+            args = (*args, named.pop(key))
+        return args, {**by_place, **named}
+
+    def _in_own_names(self, name: str, kwargs: dict[str, Any]) -> dict[str, Any]:
+        named: dict[str, Any] = {}
+        for key, value in kwargs.items():
+            own = key if key in self.names else renamed(key, self.names)
+            if own in named or (own != key and own in kwargs):
                 raise ArgumentError(name, f"argument {own!r} was given twice, once as {key!r}")
-            value = kwargs[key]
-            kwargs = {k: v for k, v in kwargs.items() if k != key}
-            place = self.names.index(own)
-            if self.parameters[place].positional_only and len(args) == place:
-                args = (*args, value)
-            else:
-                kwargs[own] = value
-        return args, kwargs
+            named[own] = value
+        return named
 
     def unknown(self, name: str, given: Sequence[str] | dict[str, Any]) -> ArgumentError:
         """The error about arguments of names that the op does not have."""

@@ -5,7 +5,7 @@ What an op's own signature says always comes first; only what it does not know i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, cast
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
@@ -75,17 +75,21 @@ def placed(
             return None
         return (*args[:first], tuple(args[first:])), {}
     surplus = args[len(positional) :]
-    if names and "indices" in positional[1:2] and type(args[1]) is int and _is_array(surplus):
-        # PyTorch has the axis before the indices.
-        return (args[0], *args[2:]), {"axis": args[1]}
     fits = len(surplus) <= len(names) and _is_axis(surplus[0])
     if not fits or not all(type(flag) is bool for flag in surplus[1:]):
         return None
     return tuple(args[: len(positional)]), dict(zip(names, surplus, strict=False))
 
 
-def _is_array(values: Sequence[Any]) -> bool:
-    return len(values) == 1 and hasattr(values[0], "shape")
+def has_axis_first(
+    names: Sequence[str], positional: Sequence[str], args: Sequence[Any], named: Collection[str]
+) -> bool:
+    """Whether the axis stands before the indices, as in PyTorch: ``gather(x, 1, index)``."""
+    if names[:1] != ("axis",) or positional[1:2] != ("indices",):
+        return False
+    if len(args) < 2 or type(args[1]) is not int:
+        return False
+    return hasattr(args[2], "shape") if len(args) > 2 else "index" in named
 
 
 def _is_axis(value: Any) -> bool:

@@ -130,11 +130,9 @@ def transpose(self: Any, *axes: Any) -> Any:
 
 
 @_method
-def flip(self: Any, *dims: Any, axis: Any = None, dim: Any = None) -> Any:
-    """The elements in reverse order, along axes."""
-    if dims:
-        return ops.flip(self, axis=listed(dims))
-    return ops.flip(self, axis=axis if dim is None else dim)
+def flip(self: Any, *dims: Any, **named: Any) -> Any:
+    """The elements in reverse order, along axes; along all, if none is given."""
+    return ops.flip(self, axis=listed(dims)) if dims else ops.flip(self, **named)
 
 
 @_method
