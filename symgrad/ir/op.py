@@ -203,7 +203,7 @@ def holds_tensors(args: Sequence[Any]) -> bool:
     first: Any = args[0] if args else None
     if isinstance(first, list) and first:
         first = cast("list[Any]", first)[0]
-    return first.__class__ in FRONT_ENDS.tensors
+    return cast("Any", first).__class__ in FRONT_ENDS.tensors
 
 
 class Composite:
