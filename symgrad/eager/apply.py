@@ -92,7 +92,9 @@ def _wrapped(
     recorded = wanted and mode & RECORDING and plan.records
     if plan.several:
         pack = Pack.of(result)
-        pack.edge = _record(plan, operands, values, pack, None) if recorded else None
+        if recorded:  # what is saved must not know the record: that would be a cycle
+            saved = Pack(pack.storages)
+            pack.edge = _record(plan, operands, values, saved, None)
         return pack
     tensor = tensor_on(None)
     array = np.asarray(result)
