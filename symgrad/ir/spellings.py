@@ -24,6 +24,8 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "diagonal": ("k",),
     "value": ("values",),
     "sections": ("indices_or_sections",),
+    "end": ("stop",),
+    "steps": ("num",),
 }
 """What else a parameter is called: a call may use the name for the first of these that there is."""
 

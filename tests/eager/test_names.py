@@ -520,3 +520,23 @@ def test_the_flag_is_that_of_the_new_tensor() -> None:
     assert y.requires_grad
     assert not x.requires_grad
     assert sg.full((2,), sg.tensor(1.0, requires_grad=True), requires_grad=True).requires_grad
+
+
+def test_the_value_of_a_leaf_is_changed_through_data() -> None:
+    w = sg.tensor([1.0, 2.0], requires_grad=True)
+    (w * w).sum().backward()
+    w.data -= 0.5 * w.grad
+    equal(w, [0, 0])
+    w.data = sg.tensor([3.0, 4.0])
+    equal(w, [3, 4])
+    assert (w.requires_grad, w.is_leaf, w._version) == (True, True, 2)
+    w.grad.data.zero_()
+    equal(w.grad, [0, 0])
+    with pytest.raises(ShapeError, match="data: another shape"):
+        w.data = sg.ones(3)
+
+
+def test_ranges_take_pytorchs_names() -> None:
+    equal(sg.linspace(0.0, 1.0, steps=3), [0, 0.5, 1])
+    equal(sg.linspace(0.0, end=1.0, steps=3), [0, 0.5, 1])
+    equal(sg.arange(1, end=3), [1, 2])

@@ -9,7 +9,8 @@ from symgrad.eager.inplace import change
 from symgrad.eager.names.factories import drawing
 from symgrad.eager.names.table import ALSO_IN_PLACE, ROWS, UNSUITABLE_IN_PLACE
 from symgrad.eager.tensor import Tensor
-from symgrad.errors import ArgumentError, DTypeError
+from symgrad.errors import ArgumentError, DTypeError, ShapeError
+from symgrad.ir.modes import no_grad
 from symgrad.ir.op import OPS, ops
 from symgrad.ir.operators import Operators
 from symgrad.ops.generator import Generator
@@ -24,6 +25,7 @@ def install() -> None:
             setattr(Tensor, f"{name}_", _changing(name))
     for function in _WRITTEN:
         setattr(Tensor, function.__name__, function)
+    setattr(Tensor, "data", vars(Tensor)["data"].setter(_set_data))  # noqa: B010  # as above
 
 
 def _changing(name: str) -> Callable[..., Tensor]:
@@ -49,6 +51,17 @@ def _in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 def _replaced(target: Tensor, values: Any) -> Tensor:
     """All elements written anew: the history stays, and gets zeros for a gradient."""
     return ops.set_at(target, ..., values)
+
+
+def _set_data(target: Tensor, new: Any) -> None:
+    """``x.data = y``, and what ``x.data -= y`` ends with: a change that no record sees."""
+    value = new if isinstance(new, Tensor) else ops.asarray(new)
+    if value.storage is target.storage:
+        return
+    if value.shape != target.shape:
+        raise ShapeError("data", "another shape", expected=target.type, got=value.type)
+    with no_grad():
+        vars(Tensor)["copy_"](target, value)
 
 
 @_in_place
