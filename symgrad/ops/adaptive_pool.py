@@ -21,9 +21,10 @@ from symgrad.ops.families import (
     require_kind,
     selection,
 )
+from symgrad.ops.half import working_dtype
 from symgrad.ops.max_pool import MaxPoolResult
 from symgrad.ops.pool_cells import selecting
-from symgrad.ops.windows import require_spatial, sizes_per_axis, spatial_axes, working_dtype
+from symgrad.ops.windows import require_spatial, sizes_per_axis, spatial_axes
 from symgrad.types import TensorType
 
 # --- attributes and types -------------------------------------------------------------------------

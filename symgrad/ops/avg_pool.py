@@ -9,6 +9,7 @@ import numpy as np
 from symgrad.errors import ArgumentError
 from symgrad.ir.op import Attrs, ops
 from symgrad.ops.families import Array, linear, require_kind
+from symgrad.ops.half import working_dtype
 from symgrad.ops.windows import (
     cells_of,
     covered,
@@ -18,7 +19,6 @@ from symgrad.ops.windows import (
     pooling_attrs,
     spatial_axes,
     starts,
-    working_dtype,
 )
 from symgrad.types import TensorType, require_equal
 

@@ -121,6 +121,10 @@ def contract_pair(first: str, second: str, output: str, x: Array, y: Array) -> A
 def contract_all(subscripts: str, operands: Sequence[Array]) -> Array:
     """Contract any number of arrays."""
     inputs, output = split(subscripts)
+    dtype = np.result_type(*operands)
+    if dtype == np.float16:
+        single = contract_all(subscripts, [x.astype(np.float32) for x in operands])
+        return single.astype(dtype)
     if len(operands) == 2:
         return contract_pair(inputs[0], inputs[1], output, operands[0], operands[1])
     result = np.einsum(subscripts, *operands, optimize=len(operands) > 2)

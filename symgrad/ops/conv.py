@@ -19,6 +19,7 @@ import numpy as np
 from symgrad.errors import ShapeError
 from symgrad.ir.op import Attrs
 from symgrad.ops.families import Array, multilinear, require_kind
+from symgrad.ops.half import working_dtype
 from symgrad.ops.windows import (
     exact_padding,
     extents,
@@ -29,7 +30,6 @@ from symgrad.ops.windows import (
     window_attrs,
     window_counts,
     windows,
-    working_dtype,
 )
 from symgrad.types import Size, TensorType, promote, require_equal
 

@@ -17,6 +17,7 @@ import numpy as np
 from symgrad.errors import DTypeError, ShapeError
 from symgrad.ir.op import ZERO, no_derivative, ops
 from symgrad.ops.families import Array, linear, nondifferentiable, selection
+from symgrad.ops.half import working_dtype
 from symgrad.ops.slicing import axis_slice, fits, slice_length
 from symgrad.types import (
     Size,
@@ -199,13 +200,13 @@ def scatter_add_at(
     >>> scatter_add_at([values, index], shape=(3,), layout=("index",))
     Tensor([4., 0., 3.])
     """
-    whole = np.zeros(shape, operands[0].dtype)
-    key = numpy_key(layout, operands[1:])
+    values, key = operands[0], numpy_key(layout, operands[1:])
+    whole = np.zeros(shape, values.dtype if unique else working_dtype(values.dtype))
     if unique:
-        whole[key] = operands[0]
+        whole[key] = values
     else:
-        np.add.at(whole, key, operands[0])
-    return whole
+        np.add.at(whole, key, values)
+    return whole.astype(values.dtype, copy=False)
 
 
 def _scatter_set_vjp(i: int, ct: Any, y: Any, args: Sequence[Any], attrs: dict[str, Any]) -> Any:

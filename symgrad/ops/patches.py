@@ -12,6 +12,7 @@ from symgrad.errors import ShapeError
 from symgrad.ir.op import Attrs, ops
 from symgrad.ir.signature import canonical
 from symgrad.ops.families import Array, composite, linear
+from symgrad.ops.half import working_dtype
 from symgrad.ops.movement import count
 from symgrad.ops.windows import (
     covered,
@@ -23,7 +24,6 @@ from symgrad.ops.windows import (
     window_attrs,
     window_counts,
     windows,
-    working_dtype,
 )
 from symgrad.types import TensorType, normalize_axes, require_equal, take_constraints
 

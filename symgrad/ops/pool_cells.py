@@ -15,6 +15,7 @@ import numpy as np
 from symgrad.errors import ShapeError
 from symgrad.ir.op import ZERO, Attrs, Op, ops
 from symgrad.ops.families import Array, composite, linear, nondifferentiable, require_kind
+from symgrad.ops.half import working_dtype
 from symgrad.ops.windows import (
     covered,
     per_axis,
@@ -114,9 +115,9 @@ def pool_scatter(values: Array, indices: Array, /, *, shape: Any) -> Array:
     """
     n, c = values.shape[:2]
     cells = math.prod(shape)
-    whole = np.zeros(n * c * cells + 1, values.dtype)
+    whole = np.zeros(n * c * cells + 1, working_dtype(values.dtype))
     np.add.at(whole, _flat_in_batch(indices, cells), np.reshape(values, -1))
-    return whole[:-1].reshape(n, c, *shape)
+    return whole[:-1].reshape(n, c, *shape).astype(values.dtype, copy=False)
 
 
 def selecting(indices: Op) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from symgrad.types import (
     DType,
     Shape,
     TensorType,
+    float16,
     is_inexact,
     normalize_axes,
     normalize_axis,
@@ -74,11 +75,10 @@ def _sum_attrs(name: str) -> Any:
     def normalize(types: list[TensorType], attrs: Attrs) -> Attrs:
         x = types[0].dtype
         wide = summed_dtype(name, x, attrs["dtype"])
-        # None where it says nothing new: so it need not be printed.
-        return {
-            **axes(types, attrs),
-            "dtype": None if wide == summed_dtype(name, x, None) else wide,
-        }
+        # None where it says nothing new: so it need not be printed. Of half precision the kernel
+        # must know.
+        says = wide != summed_dtype(name, x, None) or wide == float16
+        return {**axes(types, attrs), "dtype": wide if says else None}
 
     return normalize
 
@@ -97,7 +97,7 @@ def _sum_type(name: str) -> Any:
     warns=False,
 )
 def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
-    """The sum of the elements along axes.
+    """The sum of the elements along axes; half precision is added up in single.
 
     Args:
         x: array of any shape and element type.
@@ -112,7 +112,11 @@ def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fa
     >>> sg.sum(sg.asarray([[1.0, 2.0], [3.0, 4.0]]), axis=0)
     Tensor([4., 6.])
     """
-    return np.add.reduce(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    return (
+        np.add.reduce(x, axis=axis, dtype=np.float32, keepdims=keepdims).astype(dtype)
+        if dtype == np.float16
+        else np.add.reduce(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    )
 
 
 def _others(x: Any, axis: int) -> Any:
@@ -160,7 +164,11 @@ def prod(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = F
     >>> sg.prod(sg.asarray([[1.0, 2.0], [3.0, 4.0]]), axis=1)
     Tensor([ 2., 12.])
     """
-    return np.multiply.reduce(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    return (
+        np.multiply.reduce(x, axis=axis, dtype=np.float32, keepdims=keepdims).astype(dtype)
+        if dtype == np.float16
+        else np.multiply.reduce(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    )
 
 
 # --- largest and smallest -------------------------------------------------------------------------

@@ -18,7 +18,8 @@ from symgrad.ir.op import Attrs, ops
 from symgrad.ir.signature import canonical
 from symgrad.ops.adaptive_pool import adaptive_avg_pool
 from symgrad.ops.families import Array, composite, linear, require_kind
-from symgrad.ops.windows import require_spatial, sizes_per_axis, spatial_axes, working_dtype
+from symgrad.ops.half import working_dtype
+from symgrad.ops.windows import require_spatial, sizes_per_axis, spatial_axes
 from symgrad.types import Size, TensorType
 
 # --- taps -----------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 from symgrad.errors import ShapeError
 from symgrad.ir.op import ZERO, Attrs, ops
 from symgrad.ops.families import Array, linear, opaque, reduction, require_kind
+from symgrad.ops.half import working_dtype
 from symgrad.types import DType, Size, TensorType, as_dtype, normalize_axis, promote, require_equal
 
 _WIDE = {"b": np.dtype("int64"), "i": np.dtype("int64"), "u": np.dtype("uint64")}
@@ -73,11 +74,6 @@ def _running_type(x: TensorType, *, axis: int, dtype: DType, include_initial: bo
     return TensorType(shape, dtype)
 
 
-def accumulated_in(dtype: Any) -> Any:
-    """The type to add up in: half precision stands still where an element is below half an ulp."""
-    return np.float32 if dtype == np.float16 else dtype
-
-
 def _running(accumulated: Array, axis: int, dtype: Any, initial: int | None) -> Array:
     accumulated = accumulated.astype(dtype, copy=False)
     if initial is None:
@@ -128,7 +124,7 @@ def cumulative_sum(
     >>> sg.cumulative_sum(sg.asarray([1.0, 2.0, 3.0]))
     Tensor([1., 3., 6.])
     """
-    sums = np.add.accumulate(x, axis=axis, dtype=accumulated_in(dtype))
+    sums = np.add.accumulate(x, axis=axis, dtype=working_dtype(dtype))
     return _running(sums, axis, dtype, 0 if include_initial else None)
 
 
@@ -174,7 +170,7 @@ def cumulative_prod(
     >>> sg.cumulative_prod(sg.asarray([1.0, 2.0, 3.0]))
     Tensor([1., 2., 6.])
     """
-    products = np.multiply.accumulate(x, axis=axis, dtype=accumulated_in(dtype))
+    products = np.multiply.accumulate(x, axis=axis, dtype=working_dtype(dtype))
     return _running(products, axis, dtype, 1 if include_initial else None)
 
 
@@ -224,10 +220,11 @@ def recurrence(x: Array, b: Array, /, *, axis: int, reverse: bool) -> Array:
     Tensor([1., 3., 7.])
     """
     factor = np.moveaxis(x, axis, 0)
-    state = np.moveaxis(b, axis, 0).astype(np.result_type(x, b))
+    dtype = np.result_type(x, b)
+    state = np.moveaxis(b, axis, 0).astype(working_dtype(dtype))
     for i in range(1, len(state)):
         if reverse:
             state[-1 - i] += factor[-i] * state[-i]
         else:
             state[i] += factor[i] * state[i - 1]
-    return np.moveaxis(state, 0, axis)
+    return np.moveaxis(state, 0, axis).astype(dtype, copy=False)

@@ -11,6 +11,7 @@ from symgrad.errors import ShapeError
 from symgrad.ir.op import ops
 from symgrad.ops.families import Array, linear
 from symgrad.ops.gather import Layout, require_integers, scatter_add_at
+from symgrad.ops.half import working_dtype
 from symgrad.ops.slicing import fits
 from symgrad.types import Size, TensorType, broadcast_shapes, normalize_axis
 
@@ -146,12 +147,12 @@ def add_along_axis(
     >>> add_along_axis(values, indices, shape=(1, 3), axis=1)
     Tensor([[0., 7., 0.]])
     """
-    whole = np.zeros(shape, values.dtype)
+    whole = np.zeros(shape, values.dtype if unique else working_dtype(values.dtype))
     if unique:
         np.put_along_axis(whole, indices, values, axis)
     else:
         np.add.at(whole, along_key(indices, values.shape, shape, axis), values)
-    return whole
+    return whole.astype(values.dtype, copy=False)
 
 
 def along_key(

@@ -324,8 +324,3 @@ def cells_of(count: int, stride: int, first: int) -> slice:
 def starts(count: int, stride: int, first: int) -> Array:
     """The cell at which each of ``count`` windows starts."""
     return np.arange(count) * stride + first
-
-
-def working_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The element type to sum in: half precision would round every partial sum."""
-    return np.dtype(np.float32) if dtype == np.float16 else dtype

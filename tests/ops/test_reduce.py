@@ -487,3 +487,63 @@ def test_curvature_of_logsumexp_survives() -> None:
     np.testing.assert_allclose(second(sg.logsumexp, np.array([38.0, 0.0])), expected, rtol=1e-12)
     axes = lambda x: sg.logsumexp(sg.reshape(x, (1, 2)), axis=(0, 1))  # noqa: E731
     np.testing.assert_allclose(second(axes, np.array([38.0, 0.0])), expected, rtol=1e-12)
+
+
+# --- half precision -------------------------------------------------------------------------------
+
+MANY = np.ones((5000, 2), np.float16)
+NEAR_ONE = np.full((5000, 2), 1 + 2.0**-10, np.float16)
+POWER = np.float16((1 + 2.0**-10) ** 5000)
+ONE_PLACE = np.zeros(5000, np.int64)
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "wanted"),
+    [
+        (lambda x: sg.sum(x, axis=0), MANY, 5000),
+        (lambda x: sg.sum(x.T, axis=1, keepdims=True), MANY, 5000),
+        (lambda x: sg.sum(sg.astype(x, "int8"), axis=0, dtype=sg.float16), MANY, 5000),
+        (lambda x: sg.nansum(x, axis=0), MANY, 5000),
+        (lambda x: sg.mean(x, axis=0), MANY, 1),
+        (lambda x: sg.prod(x, axis=0), NEAR_ONE, POWER),
+        (lambda x: sg.cumulative_sum(x, axis=0)[-1], MANY, 5000),
+        (lambda x: sg.cumulative_prod(x, axis=0)[-1], NEAR_ONE, POWER),
+        (lambda x: sg.vecdot(x, x, axis=0), MANY, 5000),
+        (lambda x: sg.vecdot(x[:, 0], x[:, 0]), MANY, 5000),
+        (lambda x: sg.einsum("ij,ij,ij->j", x, x, x), MANY, 5000),
+        (lambda x: sg.einsum("ij->j", x), MANY, 5000),
+        (lambda x: x.T @ x, MANY, 5000),
+        (lambda x: sg.add_at(sg.zeros(1, dtype="float16"), ONE_PLACE, x[:, 0]), MANY, 5000),
+        (lambda x: sg.segment_sum(x, ONE_PLACE, num_segments=1), MANY, 5000),
+    ],
+)
+def test_half_precision_is_added_up_in_single(f: Any, x: Any, wanted: float) -> None:
+    symbol = sg.placeholder("x", x.shape, x.dtype)
+    for found in (np.asarray(f(sg.asarray(x))), sg.evaluate(f(symbol), {symbol: x})):
+        assert found.dtype == np.float16
+        np.testing.assert_array_equal(found, np.full(found.shape, wanted, np.float16))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda v: v[ONE_PLACE],
+        lambda v: sg.take(v, ONE_PLACE),
+        lambda v: sg.take_along_axis(v, ONE_PLACE, axis=0),
+        lambda v: v * MANY[:, 0],
+        lambda v: sg.broadcast_to(v, (5000,)),
+    ],
+)
+def test_half_precision_cotangents_are_added_up_in_single(f: Any) -> None:
+    v = sg.placeholder("v", (1,), "float16")
+    (g,) = sg.grad(sg.sum(f(v)), v)
+    assert sg.evaluate(g, {v: np.ones(1, np.float16)}) == 5000
+    t = sg.Tensor(np.ones(1, np.float16), requires_grad=True)
+    (g,) = sg.grad(sg.sum(f(t)), t)
+    assert float(g) == 5000
+
+
+def test_recurrence_in_half_precision() -> None:
+    x = sg.placeholder("x", (5000,), "float16")
+    (g,) = sg.grad(sg.sum(sg.cumulative_prod(x)), x)
+    assert sg.evaluate(g, {x: np.ones(5000, np.float16)})[0] == 5000

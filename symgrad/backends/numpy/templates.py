@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from types import FunctionType
+from types import FunctionType, NoneType
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -157,6 +157,21 @@ class _Instantiate(ast.NodeTransformer):
         return self.dtypes.get(node.id, node) if isinstance(node, ast.Name) else node
 
 
+class _Decide(ast.NodeTransformer):
+    """Leave of ``a if test else b`` the branch that is taken, where attributes alone decide."""
+
+    def __init__(self, attrs: Mapping[str, Any]) -> None:
+        plain = (bool, str, np.dtype, NoneType)
+        self.attrs: dict[str, Any] = {k: v for k, v in attrs.items() if isinstance(v, plain)}
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        names = {part.id for part in ast.walk(node.test) if isinstance(part, ast.Name)}
+        if not names & self.attrs.keys() or not names <= self.attrs.keys() | {"np"}:
+            return self.generic_visit(node)
+        test = compile(ast.Expression(node.test), "<kernel>", "eval")
+        return self.visit(node.body if eval(test, {"np": np}, self.attrs) else node.orelse)
+
+
 def _expression(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
@@ -226,7 +241,7 @@ class Writer:
             values[name] = _expression(text)
         for name, value in attrs.items():
             values[name] = _expression(self._attribute(value))
-        expression = _expression(body.text)
+        expression = _Decide(attrs).visit(_expression(body.text))
         for part in ast.walk(expression):
             if isinstance(part, ast.Name) and part.id not in values and part.id in body.globals:
                 values[part.id] = _expression(self._refer(body.globals[part.id], part.id))
