@@ -23,9 +23,7 @@ from symgrad.errors import (
 )
 from symgrad.ir.op import COMPOSITES, OPS, public
 from symgrad.ir.operators import Operators
-
-M = np.arange(12.0).reshape(3, 4) - 3.5
-V = np.array([0.5, -1.5, 2.0])
+from tests.eager.spelled_calls import CALLS, M, V
 
 
 def equal(found: Any, expected: Any) -> None:
@@ -113,144 +111,6 @@ def test_element_types() -> None:
 
 
 # --- what they give -------------------------------------------------------------------------------
-
-CALLS: list[tuple[Callable[[Any], Any], Any, Any]] = [
-    (lambda x: x.sum(0), M, M.sum(0)),
-    (lambda x: sg.sum(x, 0), M, M.sum(0)),
-    (lambda x: x.sum(dim=1, keepdim=True), M, M.sum(1, keepdims=True)),
-    (lambda x: x.sum(1, True), M, M.sum(1, keepdims=True)),
-    (lambda x: x.sum((0, 1)), M, M.sum()),
-    (lambda x: x.sum([0, 1]), M, M.sum()),
-    (lambda x: x.mean(-1), M, M.mean(-1)),
-    (lambda x: x.amax(dim=0), M, M.max(0)),
-    (lambda x: x.argmax(1), M, M.argmax(1)),
-    (lambda x: x.var(0), M, M.var(0)),
-    (lambda x: x.var(0, unbiased=True), M, M.var(0, ddof=1)),
-    (lambda x: x.std(unbiased=False), M, M.std()),
-    (lambda x: x.cumsum(1), M, M.cumsum(1)),
-    (lambda x: x.logsumexp(dim=0), M, np.log(np.exp(M).sum(0))),
-    (lambda x: x.softmax(dim=0), M, np.exp(M) / np.exp(M).sum(0)),
-    (lambda x: x.sort(0, True), M, np.sort(M, 0)[::-1]),
-    (lambda x: x.argsort(dim=0, descending=True), M, np.argsort(-M, 0)),
-    (lambda x: x.prod(dim=0), M, M.prod(0)),
-    (lambda x: x.all(0), M > 0, (M > 0).all(0)),
-    (lambda x: x.norm(), M, np.sqrt((M**2).sum())),
-    (lambda x: x.norm(1, dim=0), M, np.abs(M).sum(0)),
-    (lambda x: x.norm("fro", dim=1, keepdim=True), M, np.linalg.norm(M, axis=1, keepdims=True)),
-    (lambda x: x.dist(x + 1, 1), V, 3),
-    (lambda x: x.reshape(4, 3), M, M.reshape(4, 3)),
-    (lambda x: x.reshape((4, -1)), M, M.reshape(4, 3)),
-    (lambda x: x.view(2, -1), M, M.reshape(2, 6)),
-    (lambda x: x.view((12,)), M, M.ravel()),
-    (lambda x: x.view_as(sg.ones(4, 3)), M, M.reshape(4, 3)),
-    (lambda x: x.reshape_as(sg.ones(4, 3)), M, M.reshape(4, 3)),
-    (lambda x: x.flatten(), M, M.ravel()),
-    (lambda x: x.flatten(0, 0), M, M),
-    (lambda x: sg.flatten(sg.sum(x)), M, [M.sum()]),
-    (lambda x: x.unflatten(1, (2, -1)), M, M.reshape(3, 2, 2)),
-    (lambda x: x.t(), M, M.T),
-    (lambda x: x.t(), V, V),
-    (lambda x: x.permute(1, 0), M, M.T),
-    (lambda x: x.permute((1, 0)), M, M.T),
-    (lambda x: x.permute(dims=(1, 0)), M, M.T),
-    (lambda x: x.transpose(-1, 0), M, M.T),
-    (lambda x: x.swapdims(0, 1), M, M.T),
-    (lambda x: x.movedim(0, 1), M, M.T),
-    (lambda x: x.unsqueeze(-1), M, M[..., None]),
-    (lambda x: x.unsqueeze(dim=0).squeeze(dim=0), M, M),
-    (lambda x: x.expand(2, -1), V, np.stack([V, V])),
-    (lambda x: x.unsqueeze(1).expand((-1, 2)), V, np.stack([V, V], 1)),
-    (lambda x: x.expand_as(sg.ones(2, 3)), V, np.stack([V, V])),
-    (lambda x: x.broadcast_to((2, 3)), V, np.stack([V, V])),
-    (lambda x: x.tile(2, 1), M, np.tile(M, (2, 1))),
-    (lambda x: x.repeat_interleave(2, dim=0), M, M.repeat(2, 0)),
-    (lambda x: x.repeat_interleave(2, 1), M, M.repeat(2, 1)),
-    (lambda x: x.roll(1, 0), M, np.roll(M, 1, 0)),
-    (lambda x: x.roll(shifts=1, dims=1), M, np.roll(M, 1, 1)),
-    (lambda x: x.flip(0), M, M[::-1]),
-    (lambda x: x.flip(0, 1), M, M[::-1, ::-1]),
-    (lambda x: x.flip(dims=[0, 1]), M, M[::-1, ::-1]),
-    (lambda x: x.flip([1]), M, M[:, ::-1]),
-    (lambda x: x.flip(), M, M[::-1, ::-1]),
-    (lambda x: x.tril(), M, np.tril(M)),
-    (lambda x: x.triu(1), M, np.triu(M, 1)),
-    (lambda x: sg.triu(x, diagonal=-1), M, np.triu(M, -1)),
-    (lambda x: x.unbind(), M, list(M)),
-    (lambda x: x.unbind(dim=1), M, list(M.T)),
-    (lambda x: x.chunk(2), M, [M[:2], M[2:]]),
-    (lambda x: x.chunk(3, dim=1), M, [M[:, :2], M[:, 2:]]),
-    (lambda x: x.split_with_sizes([1, 2]), M, [M[:1], M[1:]]),
-    (lambda x: x.narrow(1, 1, 2), M, M[:, 1:3]),
-    (lambda x: x.narrow(0, -2, 1), M, M[1:2]),
-    (lambda x: x.select(1, 2), M, M[:, 2]),
-    (lambda x: x.index_select(1, sg.tensor([3, 0])), M, M[:, [3, 0]]),
-    (lambda x: x.masked_select(x > 0), M, M[M > 0]),
-    (lambda x: x.gather(1, sg.tensor([[0], [1], [2]])), M, M[[0, 1, 2], [0, 1, 2]][:, None]),
-    (lambda x: sg.gather(x, 1, index=sg.tensor([[3]])), M, [[M[0, 3]]]),
-    (lambda x: sg.gather(x, sg.tensor([[3]]), axis=1), M, [[M[0, 3]]]),
-    (lambda x: sg.take(x, 1, 0), M, M[1]),
-    (lambda x: sg.gather(x, dim=0, index=sg.tensor([[2, 1]])), M, [[M[2, 0], M[1, 1]]]),
-    (lambda x: x.take_along_dim(sg.tensor([[0]] * 3), 1), M, M[:, :1]),
-    (lambda x: x.scatter(0, sg.tensor([2]), 9.0), V, [V[0], V[1], 9]),
-    (lambda x: x.scatter(0, sg.tensor([2]), value=9.0), V, [V[0], V[1], 9]),
-    (lambda x: x.scatter_add(0, sg.tensor([2]), sg.tensor([1.0])), V, [V[0], V[1], V[2] + 1]),
-    (lambda x: x.index_add(0, sg.tensor([1, 1]), sg.ones(2), alpha=2), V, [V[0], V[1] + 4, V[2]]),
-    (lambda x: x.index_copy(0, sg.tensor([1]), sg.ones(1)), V, [V[0], 1, V[2]]),
-    (lambda x: x.index_fill(1, sg.tensor([1]), 7.0)[:, 1], M, [7, 7, 7]),
-    (
-        lambda x: x.index_put((sg.tensor([0]),), sg.ones(1), accumulate=True),
-        V,
-        [V[0] + 1, V[1], V[2]],
-    ),
-    (lambda x: x.masked_fill(x > 0, 0.0), V, np.minimum(V, 0)),
-    (lambda x: x.where(x > 0, 0.0), V, np.maximum(V, 0)),
-    (lambda x: x.clamp(-1, 1), V, V.clip(-1, 1)),
-    (lambda x: x.clamp(max=1), V, V.clip(None, 1)),
-    (lambda x: x.clamp_min(0), V, V.clip(0)),
-    (lambda x: x.clamp_max(0), V, V.clip(None, 0)),
-    (lambda x: x.topk(2).indices, V, [2, 0]),
-    (lambda x: x.topk(1, largest=False).values, V, [-1.5]),
-    (lambda x: x.cummax(0).values, V, np.maximum.accumulate(V)),
-    (lambda x: x.add(x, alpha=2), V, 3 * V),
-    (lambda x: x.sub(2, alpha=3), V, V - 6),
-    (lambda x: sg.subtract(x, x, alpha=0.5), V, V / 2),
-    (lambda x: x.rsub(1, alpha=2), V, 1 - 2 * V),
-    (lambda x: x.div(2, rounding_mode="floor"), V, np.floor(V / 2)),
-    (lambda x: x.div(2, rounding_mode="trunc"), V, np.trunc(V / 2)),
-    (lambda x: x.div(2, rounding_mode=None), V, V / 2),
-    (lambda x: x.pow(exponent=2), V, V**2),
-    (lambda x: x.mul(other=2), V, 2 * V),
-    (lambda x: sg.mul(2, x), V, 2 * V),
-    (lambda x: sg.round(x * 1.23456, decimals=2), V, np.round(V * 1.23456, 2)),
-    (lambda x: sg.round(x * 123, decimals=-1), V, np.round(V * 123, -1)),
-    (lambda x: x.frac(), V, V - np.trunc(V)),
-    (lambda x: x.addcmul(x, x, value=2), V, V + 2 * V * V),
-    (lambda x: x.addcdiv(x, x + 9, value=2), V, V + 2 * V / (V + 9)),
-    (lambda x: sg.addmm(sg.ones(3), x, x.t(), beta=2, alpha=3), M, 2 + 3 * M @ M.T),
-    (lambda x: x.mm(x.t()), M, M @ M.T),
-    (lambda x: x.matmul(x.t()), M, M @ M.T),
-    (lambda x: x.mv(sg.ones(4)), M, M.sum(1)),
-    (lambda x: x.ger(x), V, np.outer(V, V)),
-    (lambda x: x.dot(x), V, V @ V),
-    (lambda x: x.neg().abs().exp().log(), V, np.abs(V)),
-    (lambda x: x.eq(0.5), V, V == 0.5),
-    (lambda x: x.lt(0).logical_not(), V, V >= 0),
-    (lambda x: x.real, V + 1j, V),
-    (lambda x: x.imag, V + 1j, np.ones(3)),
-    (lambda x: x.searchsorted(sg.tensor([0.5]), right=True), np.sort(V), [2]),
-    (lambda x: sg.cat([x, x], 1), M, np.concatenate([M, M], 1)),
-    (lambda x: sg.cat([x, x], dim=-1), M, np.concatenate([M, M], 1)),
-    (lambda x: sg.cat([x, x], axis=1), M, np.concatenate([M, M], 1)),
-    (lambda x: sg.stack([x, x], dim=1), V, np.stack([V, V], 1)),
-    (lambda x: x.new_zeros(2, 2), V, np.zeros((2, 2))),
-    (lambda x: x.new_ones((2,)), V, np.ones(2)),
-    (lambda x: x.new_full((2,), 7), V, [7, 7]),
-    (lambda x: x.new_tensor([1, 2]), V, [1, 2]),
-    (lambda x: sg.zeros_like(x), V, np.zeros(3)),
-    (lambda x: x.unique(), np.array([3, 1, 3]), [1, 3]),
-    (lambda x: x.matrix_power(2), M[:, :3], M[:, :3] @ M[:, :3]),
-    (lambda x: x.trace(), M[:, :3], np.trace(M[:, :3])),
-]
 
 
 @pytest.mark.parametrize(("call", "at", "expected"), CALLS)
@@ -467,6 +327,23 @@ def test_draws_are_in_range_and_repeatable() -> None:
     assert abs(normal.mean() - 2) < 0.5
     assert not np.array_equal(like, uniform)
     assert 2 <= written.min() < written.max() < 3
+
+
+def test_positions_are_drawn_by_their_weights() -> None:
+    sg.manual_seed(2)
+    weights = sg.tensor([[0.0, 1.0, 3.0], [5.0, 0.0, 0.0]])
+    drawn = sg.multinomial(weights, 2000, replacement=True).numpy()
+    assert drawn.shape == (2, 2000)
+    assert set(drawn[0]) == {1, 2}
+    assert abs((drawn[0] == 2).mean() - 0.75) < 0.05
+    assert set(drawn[1]) == {0}
+    order = sg.multinomial(sg.ones(100, 4), 4).numpy()
+    assert (np.sort(order) == np.arange(4)).all()
+    assert set(order[:, 0]) == set(range(4))
+    firsts = sg.multinomial(sg.ones(2000, 1) * sg.tensor([1.0, 3.0]), 1).numpy()
+    assert abs(firsts.mean() - 0.75) < 0.05
+    with pytest.raises(ArgumentError):
+        sg.multinomial(sg.ones(2), 3)
 
 
 def test_a_generator_of_ones_own() -> None:

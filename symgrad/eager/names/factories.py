@@ -189,6 +189,40 @@ def normal(
     return drawing(generator).normal(size, mean=mean, std=std, dtype=dtype)
 
 
+def multinomial(
+    x: Any, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
+) -> Any:
+    """Positions along the last axis, with probabilities in proportion to ``x``.
+
+    Without replacement, all of a row are different: the largest of ``log(x)`` with noise.
+
+    Raises:
+        ArgumentError: more are asked for than there are, without replacement.
+
+    >>> import symgrad as sg
+    >>> sg.multinomial(sg.asarray([0.0, 1.0]), 3, replacement=True)
+    Tensor([1, 1, 1])
+    """
+    logits = ops.log(x)
+    random = drawing(generator)
+    if replacement:
+        shape = (*logits.shape[:-1], num_samples)
+        return random.categorical(ops.expand_dims(logits, axis=-2), shape=shape)
+    noise = random.gumbel(logits.shape, dtype=logits.dtype)
+    return ops.top_k(logits + noise, num_samples).indices
+
+
+def device(name: str) -> str:
+    """The name of a device: "cpu" is the only one.
+
+    >>> import symgrad as sg
+    >>> sg.ones(1).to(sg.device("cpu")).device
+    'cpu'
+    """
+    require_cpu("device", name)
+    return name
+
+
 def bernoulli(x: Any, *, generator: Generator | None = None) -> Any:
     """Ones with the probabilities in ``x``, zeros else, in the element type of ``x``.
 

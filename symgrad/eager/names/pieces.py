@@ -87,6 +87,26 @@ def chunk(x: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
 
 
 @spelling
+def tensor_split(x: Any, indices_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
+    """Pieces along an axis: cut at positions, or so many whose sizes differ by at most one.
+
+    >>> import symgrad as sg
+    >>> [piece.shape for piece in sg.tensor_split(sg.ones(5), 3)]
+    [(2,), (2,), (1,)]
+    """
+    x = ops.asarray(x)
+    if isinstance(indices_or_sections, int):
+        count = indices_or_sections
+        if count < 1:
+            raise ArgumentError("tensor_split", "no pieces", expected="1 or more", got=count)
+        length, longer = divmod(x.shape[normalize_axis(dim, x.ndim, "tensor_split")], count)
+        cuts = [k * length + min(k, longer) for k in range(1, count)]
+    else:
+        cuts = indices_or_sections
+    return _of_one_call(ops.split(x, cuts, axis=dim))
+
+
+@spelling
 def split_with_sizes(x: Any, sizes: Sequence[int], dim: int = 0) -> tuple[Any, ...]:
     """Pieces of these sizes along an axis.
 

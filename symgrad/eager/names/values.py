@@ -89,6 +89,68 @@ def addmm(x: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any
 
 
 @spelling
+def addmv(x: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """``beta*x + alpha * mat @ vec``.
+
+    >>> import symgrad as sg
+    >>> sg.addmv(sg.ones(1), sg.ones(1, 2), sg.ones(2))
+    Tensor([3.])
+    """
+    return addmm(x, mat, vec, beta=beta, alpha=alpha)
+
+
+@spelling
+def baddbmm(x: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """``beta*x + alpha * batch1 @ batch2``, matrix by matrix.
+
+    >>> import symgrad as sg
+    >>> sg.baddbmm(sg.ones(1, 1, 1), sg.ones(1, 1, 2), sg.ones(1, 2, 1))
+    Tensor([[[3.]]])
+    """
+    return addmm(x, batch1, batch2, beta=beta, alpha=alpha)
+
+
+@spelling
+def var_mean(
+    x: Any, dim: Any = None, *, correction: float = 1, keepdim: bool = False
+) -> tuple[Any, Any]:
+    """Variance, by default that of a sample (which divides by n - 1), and mean.
+
+    >>> import symgrad as sg
+    >>> sg.var_mean(sg.asarray([1.0, 3.0]))
+    (Tensor(2.), Tensor(2.))
+    """
+    variance = ops.var(x, axis=dim, correction=correction, keepdims=keepdim)
+    return variance, ops.mean(x, axis=dim, keepdims=keepdim)
+
+
+@spelling
+def std_mean(
+    x: Any, dim: Any = None, *, correction: float = 1, keepdim: bool = False
+) -> tuple[Any, Any]:
+    """Deviation, by default that of a sample (which divides by n - 1), and mean.
+
+    >>> import symgrad as sg
+    >>> sg.std_mean(sg.asarray([0.0, 0.0, 3.0, 3.0]), correction=0)
+    (Tensor(1.5), Tensor(1.5))
+    """
+    deviation = ops.std(x, axis=dim, correction=correction, keepdims=keepdim)
+    return deviation, ops.mean(x, axis=dim, keepdims=keepdim)
+
+
+@spelling
+def aminmax(x: Any, *, dim: Any = None, keepdim: bool = False) -> tuple[Any, Any]:
+    """The least and the largest element.
+
+    >>> import symgrad as sg
+    >>> sg.aminmax(sg.asarray([3, 1, 2]))
+    (Tensor(1), Tensor(3))
+    """
+    options: Any = {"axis": dim, "keepdims": keepdim}
+    return ops.min(x, **options), ops.max(x, **options)
+
+
+@spelling
 def norm(x: Any, p: Any = 2, dim: Any = None, keepdim: bool = False) -> Any:
     """The norm of a vector: over axes, or of all elements.
 
