@@ -127,7 +127,7 @@ def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
     Args:
         x: array of any shape.
         shape: the new shape, with the same number of elements; one size may be -1: what is left.
-        copy: a value is never changed in place by another's user, so it makes no difference.
+        copy: True gives memory of its own, which only changes of tensors in place can tell.
     Raises:
         ShapeError: the number of elements changes.
 
@@ -136,7 +136,7 @@ def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
     Tensor([[1, 2],
             [3, 4]])
     """
-    return np.reshape(x, shape)
+    return np.reshape(x, shape).copy() if copy else np.reshape(x, shape)
 
 
 def _permute_attrs(types: list[TensorType], attrs: Attrs) -> Attrs:

@@ -417,3 +417,11 @@ def test_ranges_take_pytorchs_names() -> None:
     equal(sg.linspace(0.0, 1.0, steps=3), [0, 0.5, 1])
     equal(sg.linspace(0.0, end=1.0, steps=3), [0, 0.5, 1])
     equal(sg.arange(1, end=3), [1, 2])
+
+
+def test_a_reshaped_copy_has_memory_of_its_own() -> None:
+    x = sg.ones(2, 3)
+    x.reshape(6, copy=True).add_(1)
+    equal(x, np.ones((2, 3)))
+    x.reshape(6).add_(1)
+    equal(x, np.full((2, 3), 2))
