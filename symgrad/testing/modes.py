@@ -151,13 +151,18 @@ def _compare_rewritten(found: Sequence[Array], eager: Eager, ulps: float) -> Non
             )
 
 
-def far(a: Array, b: Array, ulps: float) -> Array:
-    """Where two arrays of one type differ by more than so many units of the largest element."""
+def far(a: Array, b: Array, ulps: float, floor: float = 0.0) -> Array:
+    """Where two arrays of one type differ by more than so many units of the largest element.
+
+    Args:
+        floor: a size that elements have on the way, where they cancel at the end.
+    """
     if not is_inexact(a.dtype):
         return np.asarray(a != b)
     with np.errstate(all="ignore"):
         sizes = np.abs(b)
-        unit = np.spacing(np.max(sizes[np.isfinite(sizes)], initial=np.finfo(a.dtype).tiny))
+        least = max(floor, np.finfo(a.dtype).tiny)
+        unit = np.spacing(np.max(sizes[np.isfinite(sizes)], initial=sizes.dtype.type(least)))
         alike = (a == b) | (np.isnan(a) & np.isnan(b))
         return np.asarray(~(alike | (np.abs(a - b) <= ulps * unit)))
 
