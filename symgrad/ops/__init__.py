@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from symgrad.ops import (
     activations,
+    alignments,
     arithmetic,
     attention,
     averages,
@@ -70,6 +71,7 @@ from symgrad.ops import (
 
 __all__ = [
     "activations",
+    "alignments",
     "arithmetic",
     "attention",
     "averages",
