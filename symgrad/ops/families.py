@@ -260,6 +260,7 @@ def _item_type(pack: Any, *, index: int) -> TensorType:
     transpose=lambda ct, pack, *, index: (index, ct),
     jvp=lambda tangents, y, args, attrs: tangents[0][attrs["index"]],
     guard="drop",
+    holomorphic=False,  # what is picked needs no conjugate, and so none of that
     warns=False,
     namespace=None,
     view=True,
