@@ -55,6 +55,7 @@ from symgrad.ir.symbol import Symbol, constant, placeholder, variable
 from symgrad.ir.text import parse, print_graph
 from symgrad.ir.walk import substitute
 from symgrad.ops.generator import Generator as _Generator
+from symgrad.trace import jit, trace
 from symgrad.transform import explain, grad, jvp, nth_derivative, value_and_grad, vjp
 from symgrad.types import DTYPES as _DTYPES
 from symgrad.types import (
@@ -120,6 +121,7 @@ __all__ = [
     "is_anomaly_enabled",
     "is_grad_enabled",
     "isdtype",
+    "jit",
     "jvp",
     "load",
     "nan",
@@ -135,6 +137,7 @@ __all__ = [
     "set_default_dtype",
     "set_grad_enabled",
     "substitute",
+    "trace",
     "value_and_grad",
     "variable",
     "vjp",

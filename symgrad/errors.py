@@ -91,6 +91,10 @@ class TraceError(SymgradError, TypeError):
     """A symbol was used where Python needs a value."""
 
 
+class ChangeRefused(InPlaceError, TraceError):
+    """A symbol was to be changed in place, or to be written into a tensor."""
+
+
 class RuleMissing(SymgradError, NotImplementedError):
     """A facet of an op (its derivative, say) is not written."""
 

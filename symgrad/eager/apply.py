@@ -15,7 +15,7 @@ from symgrad.eager.tensor import Tensor, tensor_on
 from symgrad.eager.views import EXTRA, mark_view
 from symgrad.errors import AnomalyError, SymgradError
 from symgrad.ir.late import late
-from symgrad.ir.modes import MODE, RECORDING, WATCHING
+from symgrad.ir.modes import MODE, RECORDING, TRACING, WATCHING
 from symgrad.ir.op import FRONT_ENDS, OPS, SYMBOL_RANK, TENSOR_RANK, Attrs, Nothing, Op
 from symgrad.ir.site import here, place
 from symgrad.ir.storage import Storage, Window
@@ -87,6 +87,9 @@ def _wrapped(
 ) -> Any:
     """The result of any call as a tensor or pack."""
     mode = MODE.get()
+    if mode & TRACING and any(getattr(o, "edge", None) is not None for o in operands):
+        # A leaf met while tracing is a variable of the graph.
+        return FRONT_ENDS.by_rank[SYMBOL_RANK](plan.op, operands, plan.attrs)
     if mode & WATCHING:
         watch(plan, values, result if plan.several else (result,))
     recorded = wanted and mode & RECORDING and plan.records

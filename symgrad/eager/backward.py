@@ -159,7 +159,7 @@ class Pass:
                 self._mark(record.edges, pullback.idle)
                 self._free(record)
                 return
-        self._by_rule(record, ct, guard, wanted)
+        self._onward(record, ct, guard, wanted)
         self._free(record)
 
     def _free(self, record: Record) -> None:
@@ -169,6 +169,13 @@ class Pass:
     def _mark(self, edges: Sequence[Edge], where: Iterable[int]) -> None:
         for i in where:
             self.add(edges[i], ZERO)
+
+    def _onward(self, record: Record, ct: Any, guard: Guard, wanted: int) -> None:
+        """Through an op that takes one output of several, or by the rule."""
+        if record.watchers is None and isinstance(record.plan.types[0], TupleType):
+            self.add(record.edges[0], (record.plan.attrs["index"], ct))
+        else:
+            self._by_rule(record, ct, guard, wanted)
 
     def _by_rule(self, record: Record, ct: Any, guard: Guard, wanted: int) -> None:
         """Run the op's rule on tensors."""
@@ -220,7 +227,10 @@ class Pass:
         edge = record if self.create and RESULT in read else None
         y: Any = _operand(value, storages.get(RESULT), edge)
         if plan.several:
-            y = tuple(ops.item(y, index=k) for k in range(len(plan.type.items)))
+            if edge is None:
+                y = tuple(map(tensor_on, y.storages))
+            else:
+                y = tuple(ops.item(y, index=k) for k in range(len(plan.type.items)))
         return args, y
 
     # --- hooks --------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from symgrad.eager.plans import Plan, new_plan
 from symgrad.eager.tensor import Tensor, tensor_on
 from symgrad.ir.interning import attribute_key
 from symgrad.ir.late import late
+from symgrad.ir.modes import MODE, TRACING
 from symgrad.ir.op import Composite, Op
 from symgrad.ir.storage import Storage
 from symgrad.ir.symbol import CONSTANT, PLACEHOLDER, VARIABLE, Symbol, constructing, new_symbol
@@ -38,6 +39,8 @@ class _Unsuited(Exception):
 
 def expand(function: Op | Composite, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Carry out a call on tensors."""
+    if MODE.get() & TRACING:  # a leaf among them makes symbols on the way
+        return function.directly(args, kwargs)
     key: list[Any] = [function]
     tensors: list[Tensor] = []
     try:

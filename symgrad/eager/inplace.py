@@ -14,8 +14,8 @@ import numpy as np
 from symgrad.eager.records import Leaf, Record
 from symgrad.eager.tensor import Tensor
 from symgrad.eager.views import base_and_path, positions_in_base, retain
-from symgrad.errors import DTypeError, InPlaceError
-from symgrad.ir.modes import MODE, RECORDING
+from symgrad.errors import ChangeRefused, DTypeError, InPlaceError
+from symgrad.ir.modes import MODE, RECORDING, TRACING
 from symgrad.ir.op import ops
 from symgrad.ir.site import Site, here
 from symgrad.ir.storage import Window
@@ -41,14 +41,7 @@ def change(target: Tensor, where: str, compute: Callable[[], Any]) -> Tensor:
     _require_changeable(target, where, site)
     new = compute()
     if not isinstance(new, Tensor):
-        raise InPlaceError(
-            where,
-            "the new value is no tensor",
-            expected=target.type,
-            got=repr(new),
-            hint="write x = x + y: a symbol has no value to write",
-            site=str(site),
-        )
+        raise _no_value_to_write(target, where, new, site)
     if new.shape != target.shape:
         raise InPlaceError(
             where,
@@ -78,6 +71,18 @@ def change(target: Tensor, where: str, compute: Callable[[], Any]) -> Tensor:
     if rewrite is not None:
         rewrite()
     return target
+
+
+def _no_value_to_write(target: Tensor, where: str, new: Any, site: Site | None) -> ChangeRefused:
+    instead = "x = sg.set_at(x, key, value)" if where == "item assignment" else "x = x + y"
+    return ChangeRefused(
+        where,
+        "the new value is no tensor",
+        expected=target.type,
+        got=repr(new),
+        hint=f"write {instead}: a symbol has no value to write",
+        site=str(site),
+    )
 
 
 class MisfitInPlace(InPlaceError, DTypeError):
@@ -164,6 +169,8 @@ def set_item(target: Tensor, key: Any, value: Any) -> None:
 def _operator(name: str, symbol: str) -> Callable[[Tensor, Any], Any]:
     def changed(self: Tensor, other: Any) -> Any:
         if getattr(other, "__front_rank__", 0) > 1:
+            if MODE.get() & TRACING and self.edge is not None:  # what it is bound to would leak
+                raise _no_value_to_write(self, symbol, other, here())
             return getattr(ops, name)(self, other)  # a symbol comes out: the name is bound anew
         return change(self, symbol, lambda: getattr(ops, name)(self, other))
 

@@ -154,6 +154,8 @@ def _reads(plan: Plan, mask: int, guarded: int) -> tuple[int, ...]:
     """What the rule reads. An element-wise one branches on no size: a trace holds for all."""
     if plan.op.family == "linear" and len(plan.types) == 1:
         return ()  # the transpose of a linear map does not depend on where it is taken
+    if plan.op.joint is not None:  # made for one graph, and gone with it
+        return _Trace(plan, positions(mask)).reads(guarded)
     anyhow = plan.op.partials is not None  # the rule of a factorisation asks: tall or wide?
     outline = tuple(
         (item.dtype, tuple([size == 1 for size in item.shape]) if anyhow else item.shape)

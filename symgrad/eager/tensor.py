@@ -23,6 +23,7 @@ from symgrad.errors import (
     TraceError,
 )
 from symgrad.ir.late import late
+from symgrad.ir.modes import MET, MODE, TRACING
 from symgrad.ir.op import FRONT_ENDS, OPS, TENSOR_RANK
 from symgrad.ir.operators import Operators
 from symgrad.ir.storage import Storage
@@ -94,7 +95,11 @@ class Tensor(Operators):
         if edge is None:
             return constant(self.storage.array)
         if isinstance(edge, Leaf):
-            return variable_on(self.storage)
+            symbol = variable_on(self.storage)
+            met = MET.get()
+            if met is not None:
+                met.setdefault(symbol, self)
+            return symbol
         raise TraceError(
             "tensor in a graph",
             f"it was computed eagerly, by {edge.name()}, and its gradient cannot follow it there",
@@ -238,6 +243,8 @@ class Tensor(Operators):
 
     def detach(self) -> Tensor:
         """The same value without its history: it shares memory and counts the same changes."""
+        if MODE.get() & TRACING and self.edge is not None:
+            return OPS["stop_gradient"](self)
         return tensor_on(self.storage)
 
     def detach_(self) -> Tensor:

@@ -9,10 +9,11 @@ import numpy as np
 
 from symgrad.errors import SymgradError
 from symgrad.ir.interning import attribute_key
+from symgrad.ir.modes import MODE, RECORDING, TRACING
 from symgrad.ir.op import FRONT_ENDS, OPS, SYMBOL_RANK, Attrs, Op
 from symgrad.ir.site import here
 from symgrad.ir.symbol import Symbol, build, building, constant, constant_of
-from symgrad.types import Dim, default_float, is_inexact, promote
+from symgrad.types import Dim, TensorType, default_float, is_inexact, promote
 
 
 def lift(operand: Any, dtype: np.dtype[Any] | None = None) -> Symbol:
@@ -75,7 +76,15 @@ def apply_symbolic(op: Op, operands: Sequence[Any], attrs: Attrs) -> Symbol:
             raise
     if op.integers == "float":
         args = _as_floats(args)
-    return build(op, args, attrs)
+    symbol = build(op, args, attrs)
+    if MODE.get() & (TRACING | RECORDING) == TRACING and _is_differentiable(symbol):
+        return build(OPS["stop_gradient"], (symbol,), {})  # traced within no_grad
+    return symbol
+
+
+def _is_differentiable(symbol: Symbol) -> bool:
+    """Whether a derivative could pass through: not a tuple, whose items are asked, nor integers."""
+    return isinstance(symbol.type, TensorType) and is_inexact(symbol.type.dtype)  # pyright: ignore[reportUnnecessaryIsInstance]
 
 
 def lift_all(op: Op, operands: Sequence[Any]) -> tuple[Symbol, ...]:

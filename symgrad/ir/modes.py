@@ -1,4 +1,4 @@
-"""How calls are carried out at the moment: whether they are recorded, and watched for NaN.
+"""How calls are carried out at the moment: recorded, watched for NaN, traced.
 
 The setting is a context variable: every thread and every asynchronous task has its own.
 """
@@ -10,10 +10,13 @@ from collections.abc import Callable
 from contextvars import ContextVar, Token
 from typing import Any, TypeVar
 
-RECORDING, WATCHING = 1, 2
+RECORDING, WATCHING, TRACING = 1, 2, 4
 """The bits of `MODE`."""
 
 MODE: ContextVar[int] = ContextVar("symgrad mode", default=RECORDING)
+
+MET: ContextVar[dict[Any, Any] | None] = ContextVar("symgrad leaves met", default=None)
+"""While a function is traced: the variables met on the way, and the leaves that they stand for."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

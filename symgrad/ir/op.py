@@ -104,6 +104,8 @@ class Op:
         type: ``type(*operand_types, **attrs)``; a variadic op gets one list.
         vjp: ``vjp(i, ct, y, args, attrs)``, the cotangent's contribution to operand ``i``. Neither
             summed over broadcast axes nor cast back: the walker does that.
+        joint: ``joint(wanted, ct, y, args, attrs)``, what ``vjp`` would give for all operands in
+            ``wanted``, in one go; for ops whose rule is not to be run operand by operand.
         jvp: ``jvp(tangents, y, args, attrs)``, the output's tangent; a tangent may be ZERO.
         normalize: brings attributes into one form once operand types are known.
         partials: for element-wise ops, a factor per operand: a number, or ``p(y, *args, **attrs)``.
@@ -131,6 +133,7 @@ class Op:
     signature: Signature
     type: Callable[..., TensorType]
     vjp: Callable[..., Any]
+    joint: Callable[..., Sequence[Any]] | None = None
     jvp: Callable[..., Any] | None = None
     partials: tuple[Any, ...] | None = None
     normalize: Callable[..., Attrs] | None = None
@@ -216,12 +219,19 @@ class Composite:
         namespace: its public namespace, as for an op.
         name: its name in the registry, if that is not the body's: "random.gamma", where another
             namespace has a gamma as well. It is published under what stands behind the last dot.
+        reads_values: whether the body looks at the values of tensors, to refuse some, or at their
+            memory: then it has to run at each call.
     """
 
     def __init__(
-        self, body: Callable[..., Any], namespace: str | None, name: str | None = None
+        self,
+        body: Callable[..., Any],
+        namespace: str | None,
+        name: str | None = None,
+        *,
+        reads_values: bool = False,
     ) -> None:
-        self.body, self.namespace = body, namespace
+        self.body, self.namespace, self.reads_values = body, namespace, reads_values
         self.__wrapped__ = body
         self.name = self.__name__ = self.__qualname__ = name or body.__name__
         self.__doc__ = body.__doc__
@@ -243,7 +253,7 @@ class Composite:
             if name in self.signature.operands:
                 kwargs[name] = _as_tensor(kwargs[name])
         try:
-            if holds_tensors(lifted):
+            if holds_tensors(lifted) and not self.reads_values:
                 return late.expand(self, lifted, kwargs)
             return self.body(*lifted, **kwargs)
         except SymgradError as error:

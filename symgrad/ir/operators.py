@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import InPlaceError, TraceError
+from symgrad.errors import ChangeRefused, TraceError
 from symgrad.ir.op import COMPOSITES, OPS, public
 from symgrad.types import Dim, Size
 
@@ -202,14 +202,14 @@ class Operators:
         return public("getitem")(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        raise InPlaceError(
+        raise ChangeRefused(
             "item assignment",
             f"{type(self).__name__.lower()}s do not change",
             hint="x = sg.set_at(x, key, value) gives a new one",
         )
 
     def __delitem__(self, key: Any) -> None:
-        raise InPlaceError(
+        raise ChangeRefused(
             "item deletion",
             f"{type(self).__name__.lower()}s do not change",
             hint="sg.concat joins what is left",
