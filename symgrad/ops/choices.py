@@ -163,7 +163,7 @@ def categorical(key: Array, logits: Array, axis: int = -1, shape: Any = None) ->
     return ops.argmax(ops.astype(scores, float64) + noise, axis=-1)
 
 
-@composite(namespace="random")
+@composite(namespace="random", reads_values=True)
 def choice(
     key: Array,
     x: Any,

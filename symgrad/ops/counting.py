@@ -86,7 +86,7 @@ def _totals(where: str, places: Any, weights: Any, count: Size) -> Any:
     return grouped_sum(weights, places, count + 1)[:count]
 
 
-@composite
+@composite(reads_values=True)
 def bincount(x: Array, /, *, weights: Array | None = None, length: Any = None) -> Any:
     """How often each of the numbers 0, 1, 2, … occurs, or the sum of the weights where it does.
 
@@ -169,7 +169,7 @@ def _given_edges(bins: Any) -> Any:
     return edges
 
 
-@composite
+@composite(reads_values=True)
 def histogram(
     x: Array,
     /,

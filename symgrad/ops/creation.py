@@ -164,7 +164,7 @@ def ones_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Any:
     return full_like(x, 1, dtype=dtype, device=device)
 
 
-@composite
+@composite(reads_values=True)
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Any:
     """A tensor of anything array-like; a symbol stays a symbol.
 
@@ -216,7 +216,7 @@ def _holds_values(obj: Any) -> bool:
     )
 
 
-@composite
+@composite(reads_values=True)
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
     """A tensor on the memory of an array of any library that speaks DLPack.
 

@@ -235,15 +235,20 @@ def nondifferentiable(*, type: Rule, reason: str, **facets: Any) -> Callable[[Ke
 
 
 def composite(
-    body: Kernel | None = None, *, namespace: str | None = "", name: str | None = None
+    body: Kernel | None = None,
+    *,
+    namespace: str | None = "",
+    name: str | None = None,
+    reads_values: bool = False,
 ) -> Any:
     """A function written in ops; everything about it follows by expansion.
 
-    ``name`` is needed where the body's own is taken by a function of another namespace.
+    ``name`` is needed where the body's own is taken by a function of another namespace,
+    ``reads_values`` where the body looks at the values of tensors: see `symgrad.ir.op.Composite`.
     """
 
     def declare(body: Kernel) -> Composite:
-        return register_composite(Composite(body, namespace, name))
+        return register_composite(Composite(body, namespace, name, reads_values=reads_values))
 
     return declare if body is None else declare(body)
 

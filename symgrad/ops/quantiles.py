@@ -202,7 +202,7 @@ def _quantile(
     return ops.reshape(ops.moveaxis(values, -1, 0), (*q.shape, *others))
 
 
-@composite
+@composite(reads_values=True)
 def quantile(
     x: Array,
     /,
@@ -240,7 +240,7 @@ def quantile(
     return _quantile("quantile", x, q, axis, keepdims, method, skip_nan=False)
 
 
-@composite
+@composite(reads_values=True)
 def nanquantile(
     x: Array,
     /,

@@ -88,7 +88,7 @@ def _known_order(bins: Any) -> None:
         raise ArgumentError("digitize", "bins", expected=expected, got=bins)
 
 
-@composite
+@composite(reads_values=True)
 def digitize(x: Array, bins: Array, /, *, right: bool = False) -> Any:
     """Which interval each element falls into: the number of edges at or below it.
 
