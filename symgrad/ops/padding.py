@@ -103,8 +103,6 @@ def _width(value: Any) -> Size:
         )
     if not isinstance(value, (int, np.integer)):
         raise DTypeError("pad", "a width is no number", expected="an int", got=repr(value))
-    if value < 0:
-        raise ArgumentError("pad", "a width is negative", expected="0 or more", got=value)
     return int(value)
 
 
@@ -115,19 +113,22 @@ def pad(x: Array, pad_width: Any, /, mode: str = "constant", *, constant_values:
     Args:
         x: an array of any element type, which the result has too.
         pad_width: (before, after) per axis, ints or dimensions; shorter forms as in numpy: one pair
-            or number for all axes.
+            or number for all axes. Negative ones cut off so many elements.
         mode: "constant", or what the frame copies: "edge" the nearest element, "reflect" mirrors at
             the last element, "symmetric" behind it, "wrap" starts again at the other end.
         constant_values: the value of a constant frame, or pairs as for ``pad_width``; numbers, cast
             to the element type as numpy does, or symbols or tensors without axes, which are
             differentiated.
     Raises:
-        ArgumentError: an unknown mode, or a negative width. ShapeError: widths do not fit the axes,
-            or an empty axis has nothing to copy. DTypeError: a value that the type cannot hold.
+        ArgumentError: an unknown mode. ShapeError: widths do not fit the axes, or cut off more than
+            there is; an empty axis has nothing to copy. DTypeError: a value that the type cannot
+            hold.
 
     >>> import symgrad as sg
     >>> sg.pad(sg.asarray([1, 2, 3]), ((2, 1),), mode="reflect")
     Tensor([3, 2, 1, 2, 3, 2])
+    >>> sg.pad(sg.asarray([1, 2, 3]), (1, -2))
+    Tensor([0, 1])
     """
     if mode not in MODES:
         raise ArgumentError("pad", "unknown mode", expected=", ".join(MODES), got=repr(mode))
@@ -136,13 +137,44 @@ def pad(x: Array, pad_width: Any, /, mode: str = "constant", *, constant_values:
         return x
     pairs = _pairs("pad_width", pad_width, x.ndim)
     widths = tuple((_width(before), _width(after)) for before, after in pairs)
+    for axis, pair in enumerate(widths):
+        _require_enough(x.shape[axis], *pair, axis)
     if mode == "constant":
+        x, widths = _cropped(x, widths)
         return _framed(x, widths, _pairs("constant_values", constant_values, x.ndim))
     for axis, (before, after) in enumerate(widths):
         if before != 0 or after != 0:
             positions = _positions(x.shape[axis], before, after, mode, axis)
             x = ops.take(x, positions, axis=axis)
     return x
+
+
+def _require_enough(size: Size, before: Size, after: Size, axis: int) -> None:
+    """Refuse to cut off more than an axis has."""
+    if not isinstance(size, int):
+        return
+    cut = [-width for width in (before, after) if isinstance(width, int) and width < 0]
+    if sum(cut) > size:
+        raise ShapeError(
+            "pad", f"more is cut off axis {axis} than it has", expected=f"at most {size}", got=cut
+        )
+
+
+def _cropped(x: Any, widths: Widths) -> tuple[Any, Widths]:
+    """``x`` without what negative widths cut off, and the other widths."""
+
+    def cut(width: Size) -> bool:
+        return isinstance(width, int) and width < 0
+
+    if not any(cut(width) for pair in widths for width in pair):
+        return x, widths
+    sizes = zip(x.shape, widths, strict=True)
+    key = [
+        slice(-before if cut(before) else 0, size + after if cut(after) else None)
+        for size, (before, after) in sizes
+    ]
+    kept = tuple((0 if cut(b) else b, 0 if cut(a) else a) for b, a in widths)
+    return x[tuple(key)], kept
 
 
 def _framed(x: Any, widths: Widths, values: tuple[tuple[Any, Any], ...]) -> Any:
