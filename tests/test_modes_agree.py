@@ -115,8 +115,11 @@ def require_agreement(program: Program, values: list[np.ndarray]) -> None:
 def test_random_programs_are_as_near_when_rewritten(recipe: Recipe):
     # A cotangent that goes two ways through a cast is summed before it or behind it.
     assume(not any(step.name in ("astype", "asarray") for step, _ in recipe.steps))
+    values = matrices(recipe)
     try:
-        require_near_as_conditioned(recipe, matrices(recipe))
+        # A cotangent that is NaN where a branch was not taken meets others where values are shared.
+        assume(all(np.all(np.isfinite(y)) for y in recipe(*map(sg.Tensor, values))))
+        require_near_as_conditioned(recipe, values)
     except REFUSALS:
         reject()
 
