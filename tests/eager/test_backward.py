@@ -63,6 +63,16 @@ def test_only_the_inputs_get_a_gradient() -> None:
     assert y.grad is None
 
 
+def test_an_input_that_retains_its_gradient_gets_it_once() -> None:
+    x = sg.Tensor([3.0], requires_grad=True)
+    y = x * 2.0
+    y.retain_grad()
+    sg.sum(y * y).backward(inputs=[y])
+    assert y.grad is not None
+    assert y.grad.tolist() == [12.0]
+    assert x.grad is None
+
+
 def test_a_step_function_gives_zeros() -> None:
     x = leaf(1.3)
     sg.sum(sg.round(sg.exp(x))).backward()
