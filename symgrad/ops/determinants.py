@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,14 +48,14 @@ def _det_vjp(ct: Any, y: Any, x: Any) -> Any:
 def det(x: Array, /) -> Array:
     """The determinants of square matrices.
 
-    The gradient is the matrix of cofactors, for singular matrices too; the second derivative is
-    right for them as well.
+    The gradient is the matrix of cofactors, for singular matrices too; the second and third
+    derivatives are right for them as well.
 
     Args:
         x: square matrices in the last two axes, of float32 or wider.
     Raises:
-        ShapeError: not square. DTypeError: float16. LinAlgError: a third derivative at a singular
-        matrix of more than three rows, when it runs.
+        ShapeError: not square. DTypeError: float16. LinAlgError: a fourth derivative at a singular
+        matrix of more than four rows, when it runs.
 
     >>> import symgrad as sg
     >>> round(float(sg.linalg.det(sg.asarray([[1.0, 2.0], [3.0, 4.0]]))), 12)
@@ -132,31 +132,15 @@ def _cofactor_slope_type(x: TensorType, ct: TensorType) -> TensorType:
 
 
 def _cofactor_slope_by_matrix(ct: Any, y: Any, x: Any, t: Any) -> Any:
-    """The third derivative of a determinant, from that of ``log(det)``: for regular matrices.
-
-    With Y = inv(x)^T and the pairing <a, b> = sum(a * b), `cofactor_slope` is
-    det(x) * (<t, Y> Y - Y t^T Y); what follows is its derivative paired with ``ct``. For three rows
-    it is linear in ``x`` as it is in ``t``, so its derivative is the same everywhere.
-    """
     if x.shape[-1] in (0, 1, 2):
         return ZERO  # the determinant is quadratic at most
-    if x.shape[-1] == 3:
-        return cofactor_slope(t, ct)
-    inverse = transposed(ops.inv(x))
-    first, second = inverse @ transposed(t) @ inverse, inverse @ transposed(ct) @ inverse
-    t_part, ct_part = _paired(t, inverse), _paired(ct, inverse)
-    slope = (t_part * ct_part - _paired(ct, first)) * inverse
-    slope = slope - ct_part * first - t_part * second
-    slope = slope + second @ transposed(t) @ inverse + first @ transposed(ct) @ inverse
-    return column(column(det(x))) * slope
+    # For three rows, the slope is linear in x as it is in t, so its derivative is the same
+    # everywhere.
+    return cofactor_slope(t, ct) if x.shape[-1] == 3 else cofactor_curvature(x, t, ct)
 
 
 def _cofactor_slope_by_direction(ct: Any, y: Any, x: Any, t: Any) -> Any:
     return cofactor_slope(x, ct)
-
-
-def _paired(a: Any, b: Any) -> Any:
-    return ops.sum(a * b, axis=(-2, -1), keepdims=True)
 
 
 @opaque(
@@ -186,6 +170,103 @@ def cofactor_slope(x: Array, t: Array, /) -> Array:
     along = products @ np.diagonal(turned, 0, -2, -1)[..., None]
     middle = along * np.eye(s.shape[-1], dtype=s.dtype) - products * np.swapaxes(turned, -1, -2)
     return np.asarray(sign * (u.conj() @ middle @ vh.conj()), np.result_type(x, t))
+
+
+# --- the third derivative -------------------------------------------------------------------------
+
+
+def _traces(steps: Sequence[Any]) -> Any:
+    """Summed over the permutations of square matrices, with their signs: the product of the traces
+    of what is multiplied along each cycle."""
+    if not steps:
+        return 1
+    first, *others = steps
+    total: Any = 0
+    for chain, rest in _chains(first, others):
+        total = total + column(column(ops.trace(chain))) * _traces(rest)
+    return total
+
+
+def _chains(start: Any, others: Sequence[Any]) -> Iterator[tuple[Any, list[Any]]]:
+    """All products that begin with ``start``, with signs, and the matrices that are left."""
+    yield start, list(others)
+    for k, step in enumerate(others):
+        yield from _chains(-(start @ step), [*others[:k], *others[k + 1 :]])
+
+
+def _by_inverse(x: Any, directions: Sequence[Any]) -> Any:
+    """The derivative of `cofactor` of a regular matrix in several directions.
+
+    With M_i = inv(x) T_i, the determinant of 1 + e_1 M_1 + ... + e_k M_k has the sum of `_traces`
+    as its coefficient of e_1 ... e_k. Of the trace with the last matrix, that is the derivative.
+    """
+    inverse = ops.inv(x)
+    steps = [inverse @ t for t in directions]
+    total: Any = 0
+    for chain, rest in _chains(ops.eye(x.shape[-1], dtype=x.dtype), steps):
+        total = total + chain * _traces(rest)
+    return column(column(det(x))) * transposed(total @ inverse)
+
+
+def _curvature_by_matrix(ct: Any, y: Any, x: Any, a: Any, b: Any) -> Any:
+    if x.shape[-1] in (0, 1, 2, 3):
+        return ZERO
+    return cofactor_curvature(ct, a, b) if x.shape[-1] == 4 else _by_inverse(x, [a, b, ct])
+
+
+def _curvature_type(x: TensorType, a: TensorType, b: TensorType) -> TensorType:
+    require_square("cofactor_curvature", x)
+    shape = broadcast_shapes("cofactor_curvature", x.shape, a.shape, b.shape)
+    return TensorType(shape, promote(x.dtype, a.dtype, b.dtype))
+
+
+@opaque(
+    type=_curvature_type,
+    vjp=(
+        _curvature_by_matrix,
+        lambda ct, y, x, a, b: ops.cofactor_curvature(x, ct, b),
+        lambda ct, y, x, a, b: ops.cofactor_curvature(x, a, ct),
+    ),
+    integers="float",
+    warns=False,
+    namespace=None,
+)
+def cofactor_curvature(x: Array, a: Array, b: Array, /) -> Array:
+    """The second derivative of `cofactor` in two directions, for singular matrices too.
+
+    It is the third derivative of the determinant: in the frame of the singular vectors the sum over
+    three rows i, j, k and all orders of their columns of a[i, .] b[j, .] times the product of all
+    singular values but three, as a matrix whose row is k.
+
+    >>> import symgrad as sg
+    >>> one = sg.eye(3)
+    >>> np.round(np.asarray(cofactor_curvature(sg.zeros((3, 3)), one, one)), 12)
+    array([[2., 0., 0.],
+           [0., 2., 0.],
+           [0., 0., 2.]])
+    """
+    u, s, vh = np.linalg.svd(x)
+    sign = (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
+    left, right = np.swapaxes(u.conj(), -1, -2), np.swapaxes(vh.conj(), -1, -2)
+    middle = curvature_of_diagonal(s, left @ a @ right, left @ b @ right)
+    return np.asarray(sign * (u.conj() @ middle @ vh.conj()), np.result_type(x, a, b))
+
+
+def curvature_of_diagonal(s: Array, a: Array, b: Array) -> Array:
+    """`cofactor_curvature` at the diagonal matrix of ``s``, row by row."""
+    a, b = np.broadcast_arrays(a, b)
+    result = np.empty(np.broadcast_shapes((*s.shape, 1), a.shape), np.result_type(s, a, b))
+    one, two = (np.diagonal(m, 0, -2, -1)[..., None] for m in (a, b))
+    for k in range(s.shape[-1]):
+        here = np.arange(s.shape[-1]) == k
+        products = products_without_two(np.where(here, 1, s))
+        products = np.where(here | here[:, None], 0, products)
+        row = -a[..., k] * (products @ two)[..., 0] - b[..., k] * (products @ one)[..., 0]
+        row += (products * a @ b[..., k, None])[..., 0] + (products * b @ a[..., k, None])[..., 0]
+        pairs = one * np.swapaxes(two, -1, -2) - a * np.swapaxes(b, -1, -2)
+        row[..., k] = np.sum(products * pairs, axis=(-2, -1))
+        result[..., k, :] = row
+    return result
 
 
 # --- logarithms of determinants -------------------------------------------------------------------

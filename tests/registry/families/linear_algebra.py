@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -61,6 +62,12 @@ _EXPONENTS = [
 ]
 
 SAMPLES: dict[str, list[Sample]] = {
+    "cofactor_curvature": [
+        rigid(S(regular(5), normal(5, 5), normal(5, 5, seed=1))),
+        rigid(S(regular(2, 4), normal(4, 4), normal(4, 4, seed=1))),
+        rigid(S(normal(3, 3), normal(3, 3, seed=1), normal(3, 3, seed=2))),
+        rigid(S(regular(4, imaginary=True), cnormal(4, 4), cnormal(4, 4, seed=1))),
+    ],
     "solve_triangular": _TRIANGULAR,
     "eig_pack": [
         rigid(S(regular(4))),
@@ -235,7 +242,22 @@ def _block_diag(*arrays: Any) -> Any:
     return scipy.linalg.block_diag(*arrays) if max(a.ndim for a in arrays) < 3 else NotImplemented
 
 
+def _curvature(x: Any, a: Any, b: Any) -> Any:
+    """From Leibniz' sum over permutations: three factors of each product are differentiated."""
+    n = x.shape[-1]
+    result = np.zeros(x.shape, np.result_type(x, a, b))
+    for columns in itertools.permutations(range(n)):
+        sign = round(np.linalg.det(np.eye(n)[list(columns)])) if n else 1
+        for i, j, k in itertools.permutations(range(n), 3):
+            term = sign * a[..., i, columns[i]] * b[..., j, columns[j]]
+            for r in set(range(n)) - {i, j, k}:
+                term = term * x[..., r, columns[r]]
+            result[..., k, columns[k]] += term
+    return result
+
+
 REFERENCES: dict[str, Callable[..., Any]] = {
+    "cofactor_curvature": _curvature,
     "solve_triangular": _solve_triangular,
     "cholesky_solve": _cholesky_solve,
     "eig_pack": np.linalg.eig,
