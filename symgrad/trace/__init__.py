@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symgrad.trace.jit import CacheInfo, Jitted, jit
+from symgrad.trace.jitted import CacheInfo, Jitted, jit
 from symgrad.trace.tracing import TracedGraph, trace
 
 __all__ = ["CacheInfo", "Jitted", "TracedGraph", "jit", "trace"]

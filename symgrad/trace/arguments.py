@@ -177,11 +177,14 @@ def _note_plain(owner: Parameters, place: int | str, value: Any, key: Key) -> No
     if isinstance(value, slice):
         cut = cast("Any", value)
         key.append((slice, *map(attribute_key, (cut.start, cut.stop, cut.step))))
-    elif isinstance(value, _PLAIN) or callable(value):
+    elif isinstance(value, _PLAIN):
         key.append(attribute_key(value))
     else:
         where = owner._where  # pyright: ignore[reportPrivateUsage]
-        raise _refused(where, place if isinstance(place, str) else owner.name(place), value)
+        name = place if isinstance(place, str) else owner.name(place)
+        if not callable(value):
+            raise _refused(where, name, value)
+        _note_static(where, name, value, key)
 
 
 def _refused(where: str, name: str, value: Any) -> TraceError:
@@ -201,7 +204,7 @@ def _note_static(where: str, name: str, value: Any, key: Key) -> None:
     except TypeError:
         raise TraceError(
             where,
-            f"the static argument {name!r} cannot be hashed, so calls cannot be told apart by it",
+            f"argument {name!r} cannot be hashed, so calls cannot be told apart by it",
             got=type(value).__name__,
             hint="give a tuple for a list, a frozen dataclass for an object that changes",
         ) from None

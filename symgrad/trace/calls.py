@@ -30,6 +30,7 @@ from symgrad.ir.symbol import PLACEHOLDER, Symbol, make, new_symbol
 from symgrad.ir.walk import reachable, rebuild, remake
 from symgrad.rewrite import stabilize
 from symgrad.transform import grad
+from symgrad.transform.activity import active_symbols
 from symgrad.types import Dim, TensorType, TupleType, is_inexact
 
 Array: TypeAlias = NDArray[Any]
@@ -97,7 +98,10 @@ class Callee:
             return [tensor_on(Storage(array)) for array in results]
         application = self.application(mask)
         pack = carry_out(application.plan, operands)
-        return [carry_out(plan, (pack,)) for plan in application.items]
+        return [
+            tensor_on(pack.storages[k]) if plan is None else carry_out(plan, (pack,))
+            for k, plan in enumerate(application.items)
+        ]
 
 
 class Application:
@@ -106,7 +110,8 @@ class Application:
     Attributes:
         op, plan: as which calls are recorded. The outputs of the op are those of the graph, then
             the residuals.
-        items: the plans that take the graph's outputs out of the op's.
+        items: the plans that take the graph's outputs out of the op's; None for those that depend
+            on no input by which a gradient is wanted.
         residuals: symbols inside the graph whose values the derivative needs.
     """
 
@@ -135,8 +140,10 @@ class Application:
             namespace=None,
         )
         self.plan = new_plan(self.op, [s.type for s in callee.inputs], {})
+        active = set(active_symbols(self._outputs, [callee.inputs[i] for i in self._wanted]))
         self.items = [
-            new_plan(_ITEM, [self.plan.type], {"index": k}) for k in range(len(self._outputs))
+            new_plan(_ITEM, [self.plan.type], {"index": k}) if y in active else None
+            for k, y in enumerate(self._outputs)
         ]
 
     def _run(self, arrays: Sequence[Array]) -> tuple[Array, ...]:

@@ -1,4 +1,4 @@
-"""Functions that are compiled when they are called: once per types of the arguments."""
+"""`jit`: functions that are compiled when they are called, once per types of the arguments."""
 
 from __future__ import annotations
 
@@ -243,6 +243,9 @@ class Jitted:
                 "graphs would outlive it",
                 hint='add "__weakref__" to its __slots__',
             ) from None
+
+    def __reduce__(self) -> Any:  # graphs are not copied: they are made again
+        return Jitted, (self._function, self._options, self._static)
 
     def __repr__(self) -> str:
         return f"<jit of {name_of(self._function)}>"
