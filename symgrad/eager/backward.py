@@ -24,7 +24,7 @@ from symgrad.errors import AnomalyError, DTypeError, SeedError, SymgradError
 from symgrad.ir.modes import MODE, WATCHING
 from symgrad.ir.op import ZERO, ops
 from symgrad.ir.storage import Storage
-from symgrad.transform.guards import FREE, Guard, either
+from symgrad.transform.guards import FREE, Guard, apart, differ, either
 from symgrad.transform.vjp import contributions
 from symgrad.types import TupleType, is_inexact
 
@@ -91,11 +91,17 @@ class Pass:
             sums[index] = part if sums[index] is ZERO else self._total([sums[index], part])
         return ZERO if all(s is ZERO for s in sums) else tuple(sums)
 
-    def _guard(self, record: Record, count: int) -> Guard:
+    def _guarded(self, record: Record, parts: list[Any]) -> tuple[list[Any], Guard]:
+        """The parts of a sum, those apart that have different guards, and the guard of the sum."""
         guards = self._guards.pop(record, None) if self._guards else None
         if guards is None:
-            return FREE
-        return either([*guards, *[FREE] * (count - len(guards))])
+            return parts, FREE
+        guards.extend([FREE] * (len(parts) - len(guards)))
+        if differ(guards) and record.fragile & PARTIAL:
+            parts = apart([_lifted(part) for part in parts], guards)
+            if not self.create:
+                parts = [part.storage.array for part in parts]
+        return parts, either(guards)
 
     # --- the walk -----------------------------------------------------------------------------
 
@@ -133,6 +139,7 @@ class Pass:
         """Go through one record in whatever way it needs."""
         pullback = record.pullback
         several = pullback.plan.several
+        parts, guard = self._guarded(record, parts)
         ct = self._packed(record, parts) if several else self._total(parts)
         if record.watchers is not None:
             ct = self._hooked(record, ct)
@@ -141,7 +148,6 @@ class Pass:
             if record in (self.wanted or ()):
                 self.found[record] = ct
             wanted = sum(1 << i for i, e in enumerate(record.edges) if e in self.active)
-        guard = self._guard(record, len(parts))
         if not wanted:
             return
         if ct is ZERO:

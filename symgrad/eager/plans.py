@@ -21,6 +21,7 @@ from symgrad.ir.op import FRONT_ENDS, SYMBOL_RANK, TENSOR_RANK, Attrs, Op
 from symgrad.ir.quiet import quietly
 from symgrad.ir.storage import Storage
 from symgrad.ops.conversion import values_of
+from symgrad.transform.guards import bends
 from symgrad.types import (
     DTYPES,
     Dim,
@@ -127,8 +128,7 @@ class Plan:
         self.records = inexact and op.family != "nondifferentiable"
         self.live = op.live
         self.special = self.several or op.view or not self.records
-        bends = op.partials is not None and any(map(callable, op.partials))
-        self.fragile = (PARTIAL if bends else 0) | (DOMAIN if op.restricts_domain else 0)
+        self.fragile = (PARTIAL if bends(op) else 0) | (DOMAIN if op.restricts_domain else 0)
         self.run = _runner(op, attrs)
         self.pullbacks: dict[Any, Pullback] = {}
 

@@ -51,6 +51,28 @@ def either(guards: Sequence[Guard]) -> Guard:
     return result
 
 
+def bends(op: Op) -> bool:
+    """Whether the op has a partial that depends on values, so that a guard may select there."""
+    return op.partials is not None and any(map(callable, op.partials))
+
+
+def differ(guards: Sequence[Guard]) -> bool:
+    """Whether cotangents with these guards are to be told apart before they are summed."""
+    return any(guard.strong is not guards[0].strong for guard in guards)
+
+
+def apart(cts: Sequence[Any], guards: Sequence[Guard]) -> list[Any]:
+    """Cotangents that are to be summed, each zero where its own strong guard does not hold.
+
+    The guard of the sum holds where any of them does: a NaN of a part that is dead there would
+    spoil one that is live.
+    """
+    return [
+        ct if guard.strong is None else ops.where(guard.strong, ct, 0)
+        for ct, guard in zip(cts, guards, strict=True)
+    ]
+
+
 def as_predicate(value: Any) -> Symbol:
     """A transposed predicate as booleans again: it may have been summed to counts."""
     return value if is_bool(value.dtype) else ops.not_equal(value, 0)

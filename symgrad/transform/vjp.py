@@ -16,7 +16,17 @@ from symgrad.ir.operators import Operators
 from symgrad.ir.site import Site
 from symgrad.ir.symbol import Origin, Symbol, building
 from symgrad.transform.activity import active_symbols, carries
-from symgrad.transform.guards import FREE, Guard, as_predicate, before, either, select
+from symgrad.transform.guards import (
+    FREE,
+    Guard,
+    apart,
+    as_predicate,
+    before,
+    bends,
+    differ,
+    either,
+    select,
+)
 from symgrad.types import TensorType, TupleType, is_complex
 
 FAN_IN = "fan_in"
@@ -26,8 +36,10 @@ FAN_IN = "fan_in"
 class _Cotangents:
     """What has arrived at each symbol so far: contributions and their guards, per output."""
 
-    def __init__(self) -> None:
+    def __init__(self, order: Sequence[Symbol]) -> None:
         self.parts: dict[Symbol, list[tuple[int, Symbol, Guard]]] = {}
+        self._order = order
+        self._bending: set[Symbol] | None = None
 
     def add(self, symbol: Symbol, contribution: Any, guard: Guard, index: int = 0) -> None:
         self.parts.setdefault(symbol, []).append((index, contribution, guard))
@@ -41,10 +53,23 @@ class _Cotangents:
             for index, ct, _ in parts:
                 sums[index] = ct if sums[index] is ZERO else sums[index] + ct
             return tuple(sums), FREE
-        total = parts[0][1]
-        for _, ct, _ in parts[1:]:
+        guards = [guard for _, _, guard in parts]
+        cts = [ct for _, ct, _ in parts]
+        if differ(guards) and self._bends(symbol):
+            cts = apart(cts, guards)
+        total = cts[0]
+        for ct in cts[1:]:
             total = total + ct
-        return total, either([guard for _, _, guard in parts])
+        return total, either(guards)
+
+    def _bends(self, symbol: Symbol) -> bool:
+        """Whether a partial that may be infinite lies here or further back."""
+        if self._bending is None:
+            self._bending = set()
+            for s in self._order:
+                if bends(s.op) or any(arg in self._bending for arg in s.args):
+                    self._bending.add(s)
+        return symbol in self._bending
 
 
 def pull_back(outputs: Sequence[Symbol], cts: Sequence[Any], inputs: Sequence[Symbol]) -> list[Any]:
@@ -63,7 +88,7 @@ def pull_back(outputs: Sequence[Symbol], cts: Sequence[Any], inputs: Sequence[Sy
     """
     order = active_symbols(outputs, inputs)
     active, wanted = set(order), set(inputs)
-    arrived = _Cotangents()
+    arrived = _Cotangents(order)
     for output, ct in zip(outputs, cts, strict=True):
         if ct is not ZERO and output in active:
             arrived.add(output, ct, FREE)
