@@ -6,7 +6,6 @@ import ast
 import builtins
 import inspect
 import sys
-import textwrap
 from collections.abc import Iterable, Mapping
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 
 from symgrad.backends.numpy.literals import attribute_text
 from symgrad.backends.numpy.names import Names
+from symgrad.backends.numpy.parsing import tree_of
 from symgrad.backends.numpy.templates import without_docstring
 from symgrad.errors import RuleMissing
 
@@ -121,7 +121,7 @@ class Sources:
 
     def _source(self, name: str, thing: FunctionType | type) -> list[str]:
         try:
-            tree = ast.parse(textwrap.dedent(inspect.getsource(thing)))
+            tree = tree_of(thing)
         except (OSError, TypeError, SyntaxError):
             raise _missing(thing) from None
         node = tree.body[0]

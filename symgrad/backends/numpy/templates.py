@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +18,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from symgrad.backends.numpy.literals import dtype_text
+from symgrad.backends.numpy.parsing import tree_of
 from symgrad.ir.op import Op
 
 OPERATORS: dict[Any, str] = {
@@ -88,7 +88,7 @@ class Inlinable:
 def definition(kernel: Callable[..., Any]) -> ast.FunctionDef | None:
     """The syntax tree of a kernel's definition, or None where there is no source."""
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(kernel)))
+        tree = tree_of(kernel)
     except (OSError, TypeError, SyntaxError):
         return None
     node = tree.body[0]
