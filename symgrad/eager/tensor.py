@@ -283,7 +283,9 @@ class Tensor(Operators):
         Args:
             gradient: the cotangent of this tensor, of its shape; 1 if None, for one element.
             retain_graph: keep the saved values, for another pass; None means ``create_graph``.
-            create_graph: record the pass itself, so that gradients can be differentiated again.
+            create_graph: record the pass itself, so that gradients can be differentiated again. A
+                leaf then holds its gradient, whose history ends at the leaf: what is freed by the
+                garbage collector only. `symgrad.grad` forms no such circle.
             inputs: only to these tensors.
 
         Raises:
