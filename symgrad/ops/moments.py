@@ -57,7 +57,7 @@ def variance(x: Array, axis: tuple[int, ...], correction: float, keepdims: bool)
     error = middle * (4 * number * (2.0**-52 if x.dtype.itemsize == 8 else 2.0**-23))
     limit = number * error * error
     close = (total > 0) & (total <= limit.reshape(total.shape))
-    if close.any():
+    if close if close.ndim == 0 else close.any():
         total = sum_of_squares(distances(x, axis), axis, keepdims)
     return np.divide(total, number - correction if number > correction else 0)
 

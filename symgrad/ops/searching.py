@@ -36,8 +36,8 @@ def true_positions(x: Array, /) -> Array:
             [1, 0, 1]])
     """
     if x.ndim == 1:  # without a copy
-        return np.nonzero(x)[0][np.newaxis].astype(np.int64, copy=False)
-    return np.array(np.nonzero(x), np.int64)
+        return x.nonzero()[0][np.newaxis].astype(np.int64, copy=False)
+    return np.array(x.nonzero(), np.int64)
 
 
 @composite
