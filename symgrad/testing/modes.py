@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from symgrad.eager.kernels import Kernel, Watch, watching_kernels
 from symgrad.eager.plans import Plan
 from symgrad.eager.pullbacks import COMPILED_AT
 from symgrad.eager.tensor import Tensor
@@ -16,7 +17,6 @@ from symgrad.ir.modes import enable_grad, no_grad
 from symgrad.ir.op import Op
 from symgrad.ir.symbol import CONSTANT, Symbol
 from symgrad.ops.conversion import values_of
-from symgrad.testing.kernels import Kernel, Watch, watching_kernels
 from symgrad.testing.runs import Eager, Program, Static, flat, literal, rewritten, run, seeds_of
 from symgrad.types import Dim, is_complex, is_inexact
 

@@ -16,10 +16,10 @@ import numpy as np
 
 import symgrad as sg
 from symgrad.eager import apply as front_end
+from symgrad.eager.kernels import Kernel, watching_kernels
 from symgrad.eager.plans import Pack, Plan
 from symgrad.eager.records import Leaf, Record
 from symgrad.ir.op import OPS, Op
-from symgrad.testing.kernels import Kernel, watching_kernels
 from symgrad.testing.runs import Eager, Program, leaves, run_on
 
 

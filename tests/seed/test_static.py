@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.eager.kernels import watching_kernels
 from symgrad.errors import TraceError
 from symgrad.ir.op import OPS, Op
 from symgrad.ir.symbol import constructing
-from symgrad.testing.kernels import watching_kernels
 from symgrad.testing.runs import literal
 from tests.modes.agreement import require_near, require_one_data_flow, require_same_bits
 from tests.modes.observing import observed
