@@ -13,6 +13,7 @@ import types as _types
 from importlib.util import find_spec as _find_spec
 from typing import Any as _Any
 
+from symgrad.compare import compare
 from symgrad.eager import NamespaceInfo as __array_namespace_info__
 from symgrad.eager import Tensor
 from symgrad.eager import backward as _backward
@@ -105,6 +106,7 @@ __all__ = [
     "__array_namespace_info__",
     "__version__",
     "can_cast",
+    "compare",
     "constant",
     "default_float",
     "detect_anomaly",
