@@ -1,4 +1,4 @@
-"""docs/howto/add-an-op.md: its one declaration makes an op of the library; it fits one screen."""
+"""docs/howto: pages print what they say; one declaration makes an op, and fits one screen."""
 
 from __future__ import annotations
 
@@ -33,6 +33,11 @@ assert np.array_equal(exported.call([1.0, 2.0]), 2 * log_cosh(np.array([1.0, 2.0
 
 def test_the_example_prints_what_the_page_says(tmp_path: Path) -> None:
     text = PAGE.read_text()
+    assert pages.written(text, tmp_path) == text
+
+
+def test_the_page_on_both_modes_prints_what_it_says(tmp_path: Path) -> None:
+    text = (pages.ROOT / "docs" / "howto" / "both-modes.md").read_text()
     assert pages.written(text, tmp_path) == text
 
 

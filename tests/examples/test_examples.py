@@ -16,6 +16,7 @@ EXPECTED = {
     "higher_order",
     "logistic_newton",
     "seed_walkthrough",
+    "static_vs_dynamic",
     "train_digits",
 }
 INSTALLED = {"symgrad", "numpy", "matplotlib", "mpmath", "rich", "sklearn"}
