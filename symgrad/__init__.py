@@ -110,7 +110,6 @@ __all__ = [
     "constant",
     "default_float",
     "detect_anomaly",
-    "draw",
     "e",
     "enable_grad",
     "evaluate",
@@ -161,6 +160,10 @@ def _space(name: str) -> dict[str, _Any]:
     return vars(_sys.modules[path])
 
 
+# Functions of sub-packages that are loaded when they are first asked for.
+_LATER = {"draw": "inspect"}
+
+
 def _publish() -> None:
     """Enter the registry into this module and its namespaces."""
     registry: dict[str, _Any] = {**_OPS, **_COMPOSITES}
@@ -178,7 +181,7 @@ def _publish() -> None:
         spaces.setdefault(space, {}).update((n, public[n]) for n in names if n in public)
     for space, entries in spaces.items():
         _space(space).update(entries, __all__=[*entries])
-    globals().update(public, __all__=[*__all__, *public, *spaces])
+    globals().update(public, __all__=[*__all__, *public, *spaces, *_LATER])
 
 
 _publish()
@@ -189,9 +192,6 @@ _LAZY = {
     "inspect": "pictures of graphs and records",
     "testing": "checks of derivatives, and samples of arrays",
 }
-
-# Functions that stand in these.
-_LATER = {"draw": "inspect"}
 
 
 def _is_there(name: str) -> bool:

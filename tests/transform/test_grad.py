@@ -246,7 +246,7 @@ class TestRefusals:
     def test_function_instead_of_symbol(self):
         with pytest.raises(
             sg.ArgumentError,
-            match="hint: sg.func.grad differentiates functions",
+            match=r"hint: sg\.func\.grad differentiates functions",
         ):
             sg.grad(math.sin, sg.placeholder("x"))
 
