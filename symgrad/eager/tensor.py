@@ -85,7 +85,16 @@ class Tensor(Operators):
     def _without_op(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         # numpy's own, on the values: it reads them and gives its own arrays.
         plain = {name: _plain(value) for name, value in kwargs.items()}
-        return function(*map(_plain, args), **plain)
+        result = function(*map(_plain, args), **plain)
+        kind = getattr(result, "dtype", None)
+        if self.requires_grad and kind is not None and is_inexact(kind):
+            raise GradientError(
+                f"numpy.{function.__name__}",
+                "no function of symgrad means the same, and the gradient would be lost",
+                got=self.type,
+                hint="x.detach() is taken as plain values",
+            )
+        return result
 
     def _without_ufunc(self, ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> Any:
         return NotImplemented  # somebody else's operand may know

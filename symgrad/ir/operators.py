@@ -299,7 +299,7 @@ class Operators:
         given: str = function.__name__
         name = _ARRAY_API_NAMES.get(given, given)
         place = (function.__module__ or "").rpartition(".")[2]
-        found = OPS.get(name) or COMPOSITES.get(name)
+        found = COMPOSITES.get(f"{place}.{name}") or OPS.get(name) or COMPOSITES.get(name)
         if name in ("ndim", "shape", "size") and not kwargs and len(args) == 1:
             return getattr(args[0], name)
         if found is not None and found.namespace in ("", place):

@@ -223,6 +223,37 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Any
     return ops.reshape(norm, (*norm.shape, 1, 1)) if keepdims else norm
 
 
+@composite(namespace="linalg", name="linalg.norm")
+def norm(x: Array, /, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """numpy's `norm`: of vectors, or of matrices, as the axes say.
+
+    Args:
+        x: an array.
+        ord: as for `vector_norm` or `matrix_norm`; None is the root of the sum of squares.
+        axis: one axis for vectors, two for matrices; None takes all of ``x``: as one vector where
+            ``ord`` is None or ``x`` has one axis, else as a matrix.
+        keepdims: keep these axes with size 1.
+    Raises:
+        ShapeError: the axes are neither of a vector nor of a matrix. ArgumentError: an unknown
+        ``ord``.
+
+    >>> import symgrad as sg
+    >>> float(sg.linalg.norm(sg.asarray([[3.0, 0.0], [0.0, -4.0]])))
+    5.0
+    """
+    x = ops.asarray(x)
+    if axis is None and (ord is None or x.ndim == 1):
+        return vector_norm(x, keepdims=keepdims, ord=2 if ord is None else ord)
+    axes = normalize_axes(axis, x.ndim, "norm")
+    if len(axes) == 1 and ord not in ("fro", "nuc"):
+        return vector_norm(x, axis=axes, keepdims=keepdims, ord=2 if ord is None else ord)
+    if len(axes) != 2:
+        raise ShapeError("norm", "axes", expected="1 of a vector, or 2 of a matrix", got=axis)
+    first, second = (axis[0] % x.ndim, axis[1] % x.ndim) if axis is not None else axes
+    found = matrix_norm(ops.moveaxis(x, (first, second), (-2, -1)), ord=ord)
+    return ops.expand_dims(found, axis=axes) if keepdims else found
+
+
 @composite(namespace="linalg")
 def cond(x: Array, /, *, p: Any = None) -> Any:
     """The condition numbers of matrices: how much ``solve`` may amplify errors.

@@ -131,6 +131,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
         x, axis=axis, keepdims=keepdims, ord=ord
     ),
     "matrix_norm": np.linalg.matrix_norm,
+    "linalg.norm": np.linalg.norm,
     "cross": lambda a, b, axis=-1: np.cross(
         np.broadcast_to(a, np.broadcast_shapes(a.shape, b.shape)),
         np.broadcast_to(b, np.broadcast_shapes(a.shape, b.shape)),

@@ -750,6 +750,15 @@ COMPOSITE_SAMPLES: dict[str, list[Sample]] = {
         rigid(S(normal(5, 3), ord=2)),
         rigid(S(normal(5, 3), ord=-2)),
     ],
+    "linalg.norm": [
+        S(normal(6, 5, 7)),
+        S(normal(6, 5, 7), ord=1, axis=(2, 0), keepdims=True),
+        S(normal(6, 5), axis=-1),
+        S(normal(6, 5), ord=3, axis=0, keepdims=True),
+        S(normal(6, 5), ord=-float("inf")),
+        S(normal(5), ord=1),
+        kink(S(np.zeros((2, 3)), axis=1)),
+    ],
     "trace": [S(normal(5, 7)), S(normal(6, 5, 7), offset=1)],
     "matrix_power": [
         rigid(called(lambda op, x, n=n: op(x, n), regular(3))) for n in (0, 1, 2, 3, 5, -2)
