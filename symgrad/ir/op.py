@@ -104,8 +104,9 @@ class Op:
         type: ``type(*operand_types, **attrs)``; a variadic op gets one list.
         vjp: ``vjp(i, ct, y, args, attrs)``, the cotangent's contribution to operand ``i``. Neither
             summed over broadcast axes nor cast back: the walker does that.
-        joint: ``joint(wanted, ct, y, args, attrs)``, what ``vjp`` would give for all operands in
-            ``wanted``, in one go; for ops whose rule is not to be run operand by operand.
+        joint: ``joint(wanted, ct, y, args, attrs)``, the contributions to all operands in
+            ``wanted``, each in its operand's type or ZERO; instead of ``vjp``, for ops whose rule
+            is not to be run operand by operand. It drops guards.
         jvp: ``jvp(tangents, y, args, attrs)``, the output's tangent; a tangent may be ZERO.
         normalize: brings attributes into one form once operand types are known.
         partials: for element-wise ops, a factor per operand: a number, or ``p(y, *args, **attrs)``.

@@ -123,7 +123,7 @@ class Application:
         stable = callee.level != "none"
         outputs = list(callee.outputs)
         self._outputs = stabilize(outputs, callee.inputs) if stable else outputs
-        self.residuals = self._found_residuals()
+        self.residuals, self._guarded = self._cut()
         self._results = [*self._outputs, *self.residuals]
         self._function: Function | None = None
         kind = TupleType(_known(s.type) for s in self._results)
@@ -139,7 +139,7 @@ class Application:
             warns=False,
             namespace=None,
         )
-        self.plan = new_plan(self.op, [s.type for s in callee.inputs], {})
+        self.plan = new_plan(self.op, [_known(s.type) for s in callee.inputs], {})
         active = set(active_symbols(self._outputs, [callee.inputs[i] for i in self._wanted]))
         self.items = [
             new_plan(_ITEM, [self.plan.type], {"index": k}) if y in active else None
@@ -155,12 +155,13 @@ class Application:
 
     # --- the derivative -----------------------------------------------------------------------
 
-    def _gradients(self, given: Iterable[int], wanted: Iterable[int]) -> tuple[Any, list[Symbol]]:
-        """Gradients by inputs, or None; and the cotangents of the results in ``given``."""
-        outputs = [self._results[k] for k in given]
-        cts = [_placeholder(f"ct_{k}", y.type) for k, y in enumerate(outputs)]
+    def _gradients(
+        self, results: Sequence[Symbol], wanted: Iterable[int]
+    ) -> tuple[Any, list[Symbol]]:
+        """Gradients of some results by inputs, or None; and the results' cotangents."""
+        cts = [_placeholder(f"ct_{k}", y.type) for k, y in enumerate(results)]
         found = grad(
-            outputs,
+            results,
             [self._callee.inputs[i] for i in wanted],
             cts,
             allow_unused=True,
@@ -169,28 +170,34 @@ class Application:
         )
         return found, cts
 
-    def _found_residuals(self) -> list[Symbol]:
-        self._results = self._outputs
-        given = _inexact(self._outputs)
-        found, _ = self._gradients(given, self._wanted)
-        return _border(self._outputs, [g for g in found if g is not None], self._callee.inputs)
+    def _cut(self) -> tuple[list[Symbol], bool]:
+        """The residuals, and whether cotangents inside carry guards."""
+        ys = [self._outputs[k] for k in _inexact(self._outputs)]
+        found = [g for g in self._gradients(ys, self._wanted)[0] if g is not None]
+        guarded = any(s.op.live is not None for s in reachable([*self._outputs, *found]))
+        return _border(self._outputs, found, self._callee.inputs), guarded
 
-    def derivative(self, given: tuple[int, ...], wanted: tuple[int, ...]) -> Derivative:
-        """The graph of the gradients by ``wanted``, given cotangents of the results ``given``."""
-        key = given, wanted
+    def derivative(
+        self, given: tuple[int, ...], wanted: tuple[int, ...], *, whole: bool = False
+    ) -> Derivative:
+        """The graph of the gradients by ``wanted``, given cotangents of the results ``given``.
+
+        Args:
+            whole: not cut at the residuals, but computed from the arguments.
+        """
+        key = given, wanted, whole
         found = self._derivatives.get(key)
         if found is None:
             with self._making:
                 found = self._derivatives.get(key)
                 if found is None:
-                    gradients, cts = self._gradients(given, wanted)
-                    found = Derivative(
+                    gradients, cts = self._gradients([self._results[k] for k in given], wanted)
+                    found = self._derivatives[key] = Derivative(
                         self._callee,
-                        self.residuals,
+                        [] if whole else self.residuals,
                         dict(zip(wanted, gradients, strict=True)),
                         dict(zip(given, cts, strict=True)),
                     )
-                    self._derivatives[key] = found
         return found
 
     def _pull(
@@ -198,30 +205,45 @@ class Application:
     ) -> list[Any]:
         """The rule of the op: contributions to all operands in ``wanted``."""
         given = tuple(k for k, ct in enumerate(cts) if ct is not ZERO)
-        complete = self._complete
-        if isinstance(cts[given[0]], Symbol):  # it is asked what it reads
-            found, call = complete, _on_symbols
-        else:
-            found, call = self.derivative(given, tuple(wanted)), Callee.call
-            if not found.reads <= complete.reads:  # rewritten otherwise, it reads what is not saved
-                found = complete
-        residuals = ys[len(self._outputs) :]
+        saved = ys[len(self._outputs) :]
+        if isinstance(cts[given[0]], Symbol):  # the rule is asked what it reads
+            read = [args[i] for i in sorted(self._reads) if i >= 0]
+            read += [saved[-1 - i] for i in self._reads if i < 0]
+            kinds = [args[i].type for i in wanted]
+            return _opaque(self._callee.name, kinds, [cts[given[0]], *read])
+        # A guard cannot follow the cotangent of a residual. So where there are guards, and this
+        # pass is to be differentiated, the derivative takes nothing but arguments.
+        whole = self._guarded and bool(MODE.get() & RECORDING)
+        found = self.derivative(given, tuple(wanted), whole=whole)
+        if not found.reads <= self._reads:  # rewritten otherwise, it reads what was not saved
+            found = self.derivative(self._sources, self._wanted, whole=whole)
         operands = [
             *(ops.zeros_like(ys[k]) if cts[k] is ZERO else cts[k] for k in found.given),
-            *(residuals[k] for k in found.residuals),
+            *(saved[k] for k in found.residuals),
             *(args[i] for i in found.args),
         ]
-        results = iter(call(found.callee, operands))
-        parts = {i: next(results) for i in found.there}
+        parts = dict(zip(found.there, found.callee.call(operands), strict=True))
         return [parts.get(i, ZERO) for i in wanted]
 
     @cached_property
-    def _complete(self) -> Derivative:
-        """By all inputs, given cotangents of all results: what it reads is what a record saves."""
-        try:
-            return self.derivative(_inexact(self._results), self._wanted)
-        except RuleMissing:  # there is no second derivative
-            return self.derivative(_inexact(self._outputs), self._wanted)
+    def _reads(self) -> set[int]:
+        """What is to be saved: positions of arguments; residuals count down from -1."""
+        found = self.derivative(self._sources, self._wanted).reads
+        if self._guarded:
+            found = found | self.derivative(self._sources, self._wanted, whole=True).reads
+        return found
+
+    @cached_property
+    def _sources(self) -> tuple[int, ...]:
+        """The results that cotangents may come from: residuals, if a pass is differentiated."""
+        every = _inexact(self._results)
+        if not self._guarded:
+            try:
+                self.derivative(every, self._wanted)
+            except RuleMissing:  # there is no second derivative
+                return _inexact(self._outputs)
+            return every
+        return _inexact(self._outputs)
 
     def _one(self, i: int, ct: Any, y: Any, args: Sequence[Any], attrs: Attrs) -> Any:
         return self._pull([i], ct, y, args, attrs)[0]
@@ -293,20 +315,19 @@ def _inexact(symbols: Sequence[Symbol]) -> tuple[int, ...]:
     return tuple(k for k, s in enumerate(symbols) if is_inexact(s.dtype))
 
 
-def _on_symbols(callee: Callee, operands: Sequence[Symbol]) -> list[Symbol]:
-    """What the call of a graph gives on symbols: opaque ones, that depend on all operands."""
-    kind = TupleType(s.type for s in callee.outputs)
+def _opaque(name: str, kinds: Sequence[TensorType], operands: Sequence[Symbol]) -> list[Symbol]:
+    """Symbols of some types of which nothing is known but that they depend on all operands."""
     op = Op(
-        name=callee.name,
+        name=name,
         family="multi",
         kernel=_kernel,
         signature=_SIGNATURE,
-        type=_always(kind),
+        type=_always(TupleType(kinds)),
         vjp=_kernel,
         namespace=None,
     )
     pack = make(op, tuple(operands), {})
-    return [ops.item(pack, index=k) for k in range(len(callee.outputs))]
+    return [ops.item(pack, index=k) for k in range(len(kinds))]
 
 
 # --- where a graph is cut -------------------------------------------------------------------------

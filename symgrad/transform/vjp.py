@@ -152,12 +152,14 @@ def contributions(
         a tuple, which item of it is meant.
     """
     op, args, attrs = applied.op, applied.args, applied.attrs
-    found: dict[int, Any] | None = None
     if op.joint is not None:
         wanted = list(wanted)
-        found = dict(zip(wanted, op.joint(wanted, ct, y, args, attrs), strict=True))
+        for i, part in zip(wanted, op.joint(wanted, ct, y, args, attrs), strict=True):
+            if part is not ZERO:
+                yield i, part, FREE, 0
+        return
     for i in wanted:
-        contribution = contribution_of(applied, i, ct, y) if found is None else found[i]
+        contribution = contribution_of(applied, i, ct, y)
         if isinstance(contribution, Nothing):
             if contribution.kind == "todo":
                 problem = f"vjp not written yet: {contribution.reason}"
