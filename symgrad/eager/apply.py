@@ -97,7 +97,7 @@ def _wrapped(
         pack = Pack.of(result)
         if recorded:  # what is saved must not know the record: that would be a cycle
             saved = Pack(pack.storages)
-            pack.edge = _record(plan, operands, values, saved, None)
+            pack.edge = _record(plan, operands, values, saved, saved)
         return pack
     tensor = tensor_on(None)
     array = np.asarray(result)

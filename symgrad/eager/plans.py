@@ -69,6 +69,17 @@ class Pack:
         return self.storages[index].array
 
     @property
+    def version(self) -> int:
+        """How often any of them was changed in place."""
+        return sum(storage.version for storage in self.storages)
+
+    @property
+    def changed_at(self) -> Any:
+        """The line of the last change of one of them, if there was one."""
+        found = [s.changed_at for s in self.storages if s.changed_at is not None]
+        return found[-1] if found else None
+
+    @property
     def type(self) -> TupleType:
         """The types of all outputs."""
         return TupleType(TensorType(s.array.shape, s.array.dtype) for s in self.storages)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from symgrad.backends.base import Backend
 from symgrad.eager.apply import carry_out
-from symgrad.eager.plans import new_plan
+from symgrad.eager.plans import Pack, new_plan
 from symgrad.eager.pullbacks import positions
 from symgrad.eager.tensor import Tensor, tensor_on
 from symgrad.errors import RuleMissing
@@ -98,6 +98,8 @@ class Callee:
             return [tensor_on(Storage(array)) for array in results]
         application = self.application(mask)
         pack = carry_out(application.plan, operands)
+        # The record reads no output, so they may be changed: their changes are counted elsewhere.
+        pack = Pack([Storage(s.array) for s in pack.storages], pack.edge)
         return [
             tensor_on(pack.storages[k]) if plan is None else carry_out(plan, (pack,))
             for k, plan in enumerate(application.items)

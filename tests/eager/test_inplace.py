@@ -68,6 +68,19 @@ def test_what_was_saved_must_not_change() -> None:
     assert x.grad is None
 
 
+def test_one_of_several_results_that_was_saved_must_not_change() -> None:
+    x = leaf([2.0, 1.0], [1.0, 3.0])
+    _, vectors = sg.linalg.eigh(x)
+    loss = sg.sum(vectors * sg.ones(2, 2))
+    with sg.no_grad():
+        vectors.mul_(2.0)
+    with pytest.raises(
+        sg.InPlaceError,
+        match=r"eigh_pack: the result of type .*, was changed in place since, changed at test_inp",
+    ):
+        loss.backward()
+
+
 def test_what_no_rule_reads_may_change() -> None:
     x = leaf(1.0)
     y = sg.sin(x)  # reads x
