@@ -282,6 +282,10 @@ def test_other_errors_stay_as_they_are() -> None:
             lambda: sg.jit(branch).graph(sg.placeholder("x")),
             "jit: a symbol has no signature; hint: give its type",
         ),
+        (
+            lambda: sg.jit(lambda x: x)(sg.TensorType((2,), F64)),
+            r"jit: a type has no value: got f64\[2\]; hint: f\.graph\(\.\.\.\) and f\.source",
+        ),
         (lambda: Slotted().method(1), "jit: an instance of Slotted cannot be referenced weakly"),
     ],
 )
@@ -717,6 +721,14 @@ def test_hooks_and_checks_work_on_it() -> None:
     y.sum().backward()
     equal(seen[0], [1, 1])
     sg.testing.gradgradcheck(sg.jit(lambda x: sg.sin(x) * x[0]), x)
+
+
+def test_pictures_and_anomalies_of_the_backward_pass() -> None:
+    x = leaf(0, 1)
+    y = sg.jit(sg.sqrt)(x)
+    assert "sqrt" in sg.draw(y).dot
+    with sg.detect_anomaly(), pytest.raises(sg.AnomalyError, match="backward through sqrt"):
+        (y * 0.0).sum().backward()
 
 
 def test_a_loss_goes_down() -> None:

@@ -19,7 +19,7 @@ from symgrad.pipeline import PASSES
 from symgrad.trace.arguments import Parameters, SymbolMet, difference
 from symgrad.trace.calls import Callee
 from symgrad.trace.tracing import TracedGraph, graph_of, name_of, require_function
-from symgrad.types import code, default_float
+from symgrad.types import TensorType, code, default_float
 
 LIMIT = 256
 """How many signatures of one function are kept; the one used longest ago goes first."""
@@ -71,10 +71,15 @@ class Compiled:
 
     def run(self, leaves: list[Any]) -> Any:
         """The result for arguments of these types."""
-        operands = [
-            leaf if isinstance(leaf, Tensor) else tensor_on(Storage(leaf)) for leaf in leaves
-        ]
+        operands = [leaf if isinstance(leaf, Tensor) else _tensor(leaf) for leaf in leaves]
         return self.graph.structured(self._callee.call([*operands, *self.graph.leaves]))
+
+
+def _tensor(array: Any) -> Tensor:
+    if isinstance(array, TensorType):
+        hint = "f.graph(...) and f.source(...) take types; or give an array"
+        raise TraceError("jit", "a type has no value", got=array, hint=hint)
+    return tensor_on(Storage(array))
 
 
 class _Options(NamedTuple):
@@ -216,7 +221,7 @@ class Jitted:
         self._cache.clear()
 
     def __get__(self, instance: Any, owner: type | None = None) -> Jitted:
-        if instance is None:
+        if instance is None or not hasattr(self._function, "__get__"):
             return self
         found = self._bound.get(id(instance))
         if found is None or found[0]() is not instance:

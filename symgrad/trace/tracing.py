@@ -147,4 +147,8 @@ def require_function(where: str, function: Any) -> None:
 
 def name_of(function: Callable[..., Any]) -> str:
     """What a function is called in messages."""
-    return getattr(function, "__name__", None) or type(function).__name__
+    for attribute in ("__name__", "name"):  # an op has the latter
+        name = getattr(function, attribute, None)
+        if isinstance(name, str):
+            return name
+    return type(function).__name__
