@@ -23,7 +23,8 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import symgrad as sg
-from symgrad.ir.op import OPS, ZERO, ops
+from symgrad.eager import expansions, plans, pullbacks
+from symgrad.ir.op import OPS, ZERO, Op, ops
 from symgrad.types import TensorType
 from tests.registry.checks import CHECKS, FOR_ELEMENTWISE
 from tests.registry.closed_forms import FORMULAS, slopes_are_exact, value_is_exact
@@ -54,13 +55,19 @@ def planted(mutation: Mutation) -> Generator[None]:
     """The record with the error in it, inside the block."""
     op = OPS[mutation.op]
     before = {field: getattr(op, field) for field in mutation.facets}
-    for field, value in mutation.facets.items():
-        object.__setattr__(op, field, value)
+    _put(op, mutation.facets)
     try:
         yield
     finally:
-        for field, value in before.items():
-            object.__setattr__(op, field, value)
+        _put(op, before)
+
+
+def _put(op: Op, facets: dict[str, Any]) -> None:
+    """Exchange facets, and forget what was worked out from those before."""
+    for field, value in facets.items():
+        object.__setattr__(op, field, value)
+    for table in (plans.PLANS, pullbacks._known_reads, expansions._known):
+        table.clear()
 
 
 # --- the errors -----------------------------------------------------------------------------------
