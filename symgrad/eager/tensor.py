@@ -3,38 +3,34 @@
 from __future__ import annotations
 
 import sys
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symgrad.eager.records import HookHandle, Leaf, Record
-from symgrad.eager.views import Extra, renew, retain
+from symgrad.eager.records import Leaf, Record
+from symgrad.eager.tracked import Tracked
 from symgrad.errors import (
     ArgumentError,
     DTypeError,
     GradientError,
-    InPlaceError,
-    NotDifferentiable,
     ShapeError,
     TraceError,
 )
 from symgrad.ir.late import late
 from symgrad.ir.modes import MET, MODE, TRACING
 from symgrad.ir.op import FRONT_ENDS, OPS, TENSOR_RANK
-from symgrad.ir.operators import Operators
 from symgrad.ir.storage import Storage
 from symgrad.ir.symbol import Symbol, constant, variable_on
 from symgrad.ops.conversion import is_known, require_cpu, values_of
-from symgrad.types import TensorType, as_dtype, is_inexact
+from symgrad.types import as_dtype, is_inexact
 
 _PACKAGE = __name__.partition(".")[0]
 
 
-class Tensor(Operators):
+class Tensor(Tracked):
     """An array with a value: what an op gives when no operand is a symbol.
 
     ``Tensor(value, dtype=None)`` holds a copy of an array, a number or nested lists of numbers;
@@ -44,11 +40,8 @@ class Tensor(Operators):
         storage: where the value lives.
     """
 
-    __slots__ = ("__weakref__", "_edge", "storage")
+    __slots__ = ()
     __front_rank__ = TENSOR_RANK
-
-    storage: Storage
-    _edge: Record | Leaf | Extra | None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -116,233 +109,12 @@ class Tensor(Operators):
             hint="x.detach() makes it a constant; a leaf that requires a gradient is a variable",
         )
 
-    # its gradient -------------------------------------------------------------------------------
-    @property
-    def edge(self) -> Record | Leaf | None:
-        """Where a gradient that arrives here goes: a record, a leaf, or nowhere."""
-        edge = self._edge
-        if edge.__class__ is not Extra:
-            return cast("Record | Leaf | None", edge)
-        extra = cast("Extra", edge)
-        if extra.is_stale:
-            renew(self)
-        return extra.edge
-
-    @edge.setter
-    def edge(self, new: Record | Leaf | None) -> None:
-        if isinstance(self._edge, Extra):
-            self._edge.edge = new
-        else:
-            self._edge = new
-
-    @property
-    def requires_grad(self) -> bool:
-        """Whether calls on it are recorded; may be set on a leaf.
-
-        Raises (where set):
-            GradientError: it is no leaf, or not of floating-point type.
-        """
-        return self.edge is not None
-
-    @requires_grad.setter
-    def requires_grad(self, wanted: bool) -> None:
-        edge = self.edge
-        if isinstance(edge, Record):
-            if wanted:
-                return
-            raise GradientError(
-                "requires_grad",
-                f"the result of {edge.name()} is no leaf",
-                hint="x.detach() gives one that requires nothing",
-                site=str(edge.site),
-            )
-        if bool(wanted) is (edge is not None):
-            return
-        if edge is not None:
-            edge.accepts = False
-            self._edge = edge.extra
-            return
-        if not is_inexact(self.dtype):
-            raise NotDifferentiable(
-                "requires_grad",
-                "only floating-point and complex tensors can require a gradient",
-                got=self.type,
-                hint="sg.astype(x, sg.float64) or a float literal",
-            )
-        self._edge = Leaf(self, self.extra)  # which keeps what stood there
-
-    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set `requires_grad`, and give the tensor itself."""
-        self.requires_grad = requires_grad
-        return self
-
-    @property
-    def is_leaf(self) -> bool:
-        """Whether it is no result of a recorded call."""
-        return not isinstance(self.edge, Record)
-
-    @property
-    def grad_fn(self) -> Record | None:
-        """The record of the call that made it, or None."""
-        edge = self.edge
-        return edge if isinstance(edge, Record) else None
-
-    @property
-    def grad(self) -> Tensor | None:
-        """The gradient that `backward` added up; may be set, to None as well.
-
-        Raises (where set):
-            ShapeError, DTypeError: the new gradient is not of this tensor's type.
-        """
-        edge = self._edge
-        extra = edge.extra if isinstance(edge, Leaf) else edge
-        grad = extra.grad if isinstance(extra, Extra) else None
-        if grad is None and isinstance(self.edge, Record) and not self.retains_grad:
-            warnings.warn(
-                "only leaves keep a gradient; call retain_grad() on this result before backward()",
-                UserWarning,
-                stacklevel=2,
-            )
-        return grad
-
-    @grad.setter
-    def grad(self, new: Tensor | None) -> None:
-        if new is not None:
-            if not isinstance(new, Tensor):  # pyright: ignore[reportUnnecessaryIsInstance]
-                got = type(new).__name__
-                raise DTypeError("grad", "no tensor", expected=self.type, got=got)
-            if new.shape != self.shape:
-                raise ShapeError("grad", "another shape", expected=self.type, got=new.type)
-            if new.dtype != self.dtype:
-                raise DTypeError("grad", "another type", expected=self.type, got=new.type)
-        self.extra.grad = new
-
-    @grad.deleter
-    def grad(self) -> None:
-        self.extra.grad = None
-
-    @property
-    def extra(self) -> Extra:
-        """What is kept beside value and edge; made when it is first asked for."""
-        present = self._edge
-        if isinstance(present, Leaf):
-            return present.extra
-        if not isinstance(present, Extra):
-            self._edge = present = Extra(present)
-        return present
-
-    @property
-    def retains_grad(self) -> bool:
-        """Whether a result that is no leaf keeps its gradient."""
-        return isinstance(self._edge, Extra) and self._edge.retains
-
-    def retain_grad(self) -> None:
-        """Have ``.grad`` filled by `backward`, though this is no leaf. For a leaf it does nothing.
-
-        Raises:
-            GradientError: it requires no gradient.
-        """
-        if not self.requires_grad:
-            raise GradientError(
-                "retain_grad", "the tensor requires no gradient", got=self.type, hint=_REQUIRE
-            )
-        record = self.grad_fn
-        if record is not None and not self.retains_grad:
-            retain(record, self.extra)
-
+    # its history --------------------------------------------------------------------------------
     def detach(self) -> Tensor:
         """The same value without its history: it shares memory and counts the same changes."""
         if MODE.get() & TRACING and self.edge is not None:
             return OPS["stop_gradient"](self)
         return tensor_on(self.storage)
-
-    def detach_(self) -> Tensor:
-        """Forget the history; the tensor becomes a leaf that requires nothing.
-
-        Raises:
-            InPlaceError: it is a view, whose history is its base's.
-        """
-        if self.extra.source is not None:
-            raise InPlaceError(
-                "detach_", "a view has its base's history", got=self.type, hint="use detach()"
-            )
-        if isinstance(self._edge, Leaf):
-            self.requires_grad = False
-        self.edge = None
-        return self
-
-    @property
-    def data(self) -> Tensor:
-        """The same as ``detach()``: changes are counted, so none goes unnoticed."""
-        return self.detach()
-
-    def clone(self) -> Tensor:
-        """A copy, through which gradients pass."""
-        return OPS["clone"](self)
-
-    def backward(
-        self,
-        gradient: Any = None,
-        retain_graph: bool | None = None,
-        create_graph: bool = False,
-        inputs: Any = None,
-    ) -> None:
-        """Add the gradients of this tensor to ``.grad`` of the leaves that it depends on.
-
-        Args:
-            gradient: the cotangent of this tensor, of its shape; 1 if None, for one element.
-            retain_graph: keep the saved values, for another pass; None means ``create_graph``.
-            create_graph: record the pass itself, so that gradients can be differentiated again. A
-                leaf then holds its gradient, whose history ends at the leaf: what is freed by the
-                garbage collector only. `symgrad.grad` forms no such circle.
-            inputs: only to these tensors.
-
-        Raises:
-            GradientError: the tensor requires no gradient; it has several elements and no
-                ``gradient`` is given; what it needs was freed by an earlier pass.
-            InPlaceError: a value that is needed was changed since.
-            ShapeError: ``gradient`` has another shape.
-
-        When it raises, no ``.grad`` has changed; values that the pass had used already are freed.
-        """
-        seeds = None if gradient is None else [gradient]
-        late.backward(self, seeds, retain_graph, create_graph, inputs)
-
-    def register_hook(self, hook: Callable[..., Any]) -> HookHandle:
-        """Call ``hook(grad)`` when the gradient of this tensor is complete.
-
-        What it returns, if not None, takes the gradient's place. Hooks run in the order of their
-        registration. The handle's ``remove()`` takes the hook out.
-
-        Raises:
-            GradientError: the tensor requires no gradient.
-        """
-        edge = self.edge
-        if edge is None:
-            raise GradientError(
-                "register_hook", "the tensor requires no gradient", got=self.type, hint=_REQUIRE
-            )
-        return (edge if isinstance(edge, Leaf) else edge.watched()).hooks.add(hook)
-
-    def register_post_accumulate_grad_hook(self, hook: Callable[..., Any]) -> HookHandle:
-        """Call ``hook(tensor)`` each time after a gradient was added to this leaf's ``.grad``.
-
-        Raises:
-            GradientError: it is no leaf that requires a gradient.
-        """
-        edge = self.edge
-        if not isinstance(edge, Leaf):
-            raise GradientError(
-                "register_post_accumulate_grad_hook",
-                "no leaf that requires a gradient",
-                got=self.type,
-            )
-        return edge.after.add(hook)
-
-    @property
-    def _version(self) -> int:
-        """How often the value was changed in place."""
-        return self.storage.version
 
     # what it looks like -------------------------------------------------------------------------
     @property
@@ -354,12 +126,6 @@ class Tensor(Operators):
     def dtype(self) -> np.dtype[Any]:
         """The element type."""
         return self.storage.array.dtype
-
-    @property
-    def type(self) -> TensorType:
-        """Element type and shape."""
-        array = self.storage.array
-        return TensorType(array.shape, array.dtype)
 
     @property
     def device(self) -> str:
@@ -475,7 +241,6 @@ class Tensor(Operators):
         return bool(np.any(np.equal(self.storage.array, np.asarray(item))))
 
 
-_REQUIRE = "x.requires_grad_() on a leaf before it is used"
 _API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 _new = object.__new__
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from symgrad.eager.inplace import change
 from symgrad.eager.names.factories import drawing
@@ -25,7 +25,7 @@ def install() -> None:
             setattr(Tensor, f"{name}_", _changing(name))
     for function in _WRITTEN:
         setattr(Tensor, function.__name__, function)
-    setattr(Tensor, "data", vars(Tensor)["data"].setter(_set_data))  # noqa: B010  # as above
+    setattr(Tensor, "data", cast("Any", Tensor.data).setter(_set_data))  # noqa: B010  # as above
 
 
 def _changing(name: str) -> Callable[..., Tensor]:
