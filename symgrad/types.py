@@ -76,6 +76,7 @@ from symgrad.shapes import (
     solve_dims,
     take_constraints,
 )
+from symgrad.syntax import expression_of
 
 __all__ = [
     "DTYPES",
@@ -338,7 +339,7 @@ def _parsed(text: str, read: Callable[[ast.expr], _Result]) -> _Result:
     try:
         if len(text) > _LONGEST_TEXT:
             raise ValueError("too long")
-        return read(ast.parse(text, mode="eval").body)
+        return read(expression_of(text))
     except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError):
         raise FormatError(
             "size", "not a size", expected="integers, names, + - * // % and max", got=_shown(text)

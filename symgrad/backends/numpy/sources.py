@@ -14,9 +14,9 @@ import numpy as np
 
 from symgrad.backends.numpy.literals import attribute_text
 from symgrad.backends.numpy.names import Names
-from symgrad.backends.numpy.parsing import tree_of
 from symgrad.backends.numpy.templates import without_docstring
 from symgrad.errors import RuleMissing
+from symgrad.syntax import module_of
 
 _IMPORTABLE = (sys.stdlib_module_names - {"__main__"}) | {"numpy", "scipy"}
 """What an exported file may import from; the source of everything else is written into it."""
@@ -121,7 +121,7 @@ class Sources:
 
     def _source(self, name: str, thing: FunctionType | type) -> list[str]:
         try:
-            tree = tree_of(thing)
+            tree = module_of(thing)
         except (OSError, TypeError, SyntaxError):
             raise _missing(thing) from None
         node = tree.body[0]

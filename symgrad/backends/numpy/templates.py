@@ -18,8 +18,8 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from symgrad.backends.numpy.literals import dtype_text
-from symgrad.backends.numpy.parsing import tree_of
 from symgrad.ir.op import Op
+from symgrad.syntax import code_of, expression_of, module_of
 
 OPERATORS: dict[Any, str] = {
     np.add: "%s + %s",
@@ -88,7 +88,7 @@ class Inlinable:
 def definition(kernel: Callable[..., Any]) -> ast.FunctionDef | None:
     """The syntax tree of a kernel's definition, or None where there is no source."""
     try:
-        tree = tree_of(kernel)
+        tree = module_of(kernel)
     except (OSError, TypeError, SyntaxError):
         return None
     node = tree.body[0]
@@ -168,12 +168,8 @@ class _Decide(ast.NodeTransformer):
         names = {part.id for part in ast.walk(node.test) if isinstance(part, ast.Name)}
         if not names & self.attrs.keys() or not names <= self.attrs.keys() | {"np"}:
             return self.generic_visit(node)
-        test = compile(ast.Expression(node.test), "<kernel>", "eval")
+        test = code_of(node.test)
         return self.visit(node.body if eval(test, {"np": np}, self.attrs) else node.orelse)
-
-
-def _expression(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
 
 
 _GAP = re.compile(r"__gap_(\d+)__")
@@ -238,15 +234,15 @@ class Writer:
         texts = list(_operand_texts(op, count).values())
         operand_names = [name for name in body.parameters if name not in attrs]
         for name, text in zip(operand_names, texts, strict=True):
-            values[name] = _expression(text)
+            values[name] = expression_of(text)
         for name, value in attrs.items():
-            values[name] = _expression(self._attribute(value))
-        expression = _Decide(attrs).visit(_expression(body.text))
+            values[name] = expression_of(self._attribute(value))
+        expression = _Decide(attrs).visit(expression_of(body.text))
         for part in ast.walk(expression):
             if isinstance(part, ast.Name) and part.id not in values and part.id in body.globals:
-                values[part.id] = _expression(self._refer(body.globals[part.id], part.id))
+                values[part.id] = expression_of(self._refer(body.globals[part.id], part.id))
         dtypes = {
-            name: _expression(dtype_text(value))
+            name: expression_of(dtype_text(value))
             for name, value in attrs.items()
             if _is_dtype(value)
         }
