@@ -76,21 +76,38 @@ class Tensor(Tracked):
         return np.array(self.storage.read(), dtype=dtype, copy=copy)
 
     def _without_op(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        # numpy's own, on the values: it reads them and gives its own arrays.
-        plain = {name: _plain(value) for name, value in kwargs.items()}
+        return self._of_values(function.__name__, function, args, kwargs)
+
+    def _of_values(
+        self, name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """What a function of numpy's makes of the values: it gives its own arrays."""
+        lost = GradientError(
+            f"numpy.{name}",
+            "no function of symgrad means the same, and the gradient would be lost",
+            got=self.type,
+            hint="x.detach() is taken as plain values",
+        )
+        wanted = any(t.requires_grad for t in _tensors_in(args))
+        if wanted and "out" in kwargs:  # before anything is written
+            raise lost
+        plain = {key: v if key == "out" else _plain(v) for key, v in kwargs.items()}
         result = function(*map(_plain, args), **plain)
         kind = getattr(result, "dtype", None)
-        if self.requires_grad and kind is not None and is_inexact(kind):
-            raise GradientError(
-                f"numpy.{function.__name__}",
-                "no function of symgrad means the same, and the gradient would be lost",
-                got=self.type,
-                hint="x.detach() is taken as plain values",
-            )
+        if wanted and kind is not None and is_inexact(kind):
+            raise lost
         return result
 
-    def _without_ufunc(self, ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> Any:
-        return NotImplemented  # somebody else's operand may know
+    def _without_ufunc(
+        self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        known = (Tensor, np.ndarray, np.generic, bool, int, float, complex, list, tuple)
+        outs = kwargs.get("out", ())
+        if any(isinstance(out, Tensor) for out in outs) or not all(
+            isinstance(v, known) for v in inputs
+        ):
+            return NotImplemented  # somebody else's operand may know
+        return self._of_values(ufunc.__name__, getattr(ufunc, method), inputs, kwargs)
 
     def __as_symbol__(self) -> Symbol:
         edge = self.edge
@@ -274,6 +291,15 @@ def as_tensor(value: Any) -> Tensor:
     """
     array = value if is_known(value) else values_of("asarray", value)
     return tensor_on(Storage(np.asarray(array)))
+
+
+def _tensors_in(value: Any) -> Iterator[Tensor]:
+    """The tensors of an argument, which may be a nested list."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in cast("Sequence[Any]", value):
+            yield from _tensors_in(item)
 
 
 def _plain(value: Any) -> Any:

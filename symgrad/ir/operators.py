@@ -280,10 +280,12 @@ class Operators:
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         op = _of_ufunc(ufunc)
         if op is None or method != "__call__" or kwargs:
-            return self._without_ufunc(ufunc, method, kwargs)
+            return self._without_ufunc(ufunc, method, inputs, kwargs)
         return op(*inputs)
 
-    def _without_ufunc(self, ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> Any:
+    def _without_ufunc(
+        self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         """What becomes of a ufunc that no op stands for, or of its call with options."""
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
         if "out" in kwargs:

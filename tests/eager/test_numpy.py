@@ -51,3 +51,27 @@ def test_what_numpy_alone_knows_is_refused_where_a_gradient_is_wanted() -> None:
         np.percentile(t, 30)
     assert np.percentile(t.detach(), 50) == 1.5
     assert np.array_equal(t, t)  # no number comes of it
+
+
+def test_numpy_writes_into_its_own_arrays() -> None:
+    t, array = sg.tensor([1.0, 2.0]), ARRAY.copy()
+    array += t
+    assert type(array) is np.ndarray
+    assert array.tolist() == [4.0, 6.0]
+    np.multiply(t, array, out=array)
+    assert array.tolist() == [4.0, 12.0]
+    assert np.add.reduce(t) == 3.0
+
+
+def test_a_gradient_is_not_written_away() -> None:
+    t, array = sg.tensor([1.0, 2.0], requires_grad=True), ARRAY.copy()
+    with pytest.raises(sg.GradientError, match=r"numpy.add: .* the gradient would be lost"):
+        array += t
+    assert array.tolist() == ARRAY.tolist()
+    with pytest.raises(sg.GradientError, match=r"numpy.multiply: .* the gradient would be lost"):
+        np.multiply.outer(ARRAY, t)
+
+
+def test_tensors_are_no_place_for_numpy_to_write() -> None:
+    with pytest.raises(TypeError, match="returned NotImplemented"):
+        np.add(ARRAY, ARRAY, out=sg.zeros(2))
