@@ -188,8 +188,10 @@ _publish()
 
 # Sub-packages that are loaded when they are first asked for, and what they hold.
 _LAZY = {
+    "data": "data sets, and batches of them",
     "func": "transformations of Python functions; sg.grad differentiates symbols",
     "inspect": "pictures of graphs and records",
+    "optim": "optimisers, and schedules of their learning rates",
     "testing": "checks of derivatives, and samples of arrays",
 }
 
