@@ -192,8 +192,14 @@ class _Descent:
             return Point(length, loss, grad, float(grad @ direction))
 
         if options["line_search_fn"] is not None:
-            scale, tolerance = _largest(direction), 1e-9
-            after, seen = strong_wolfe(visit, start, length, scale, tolerance)
+            after, seen = strong_wolfe(
+                visit,
+                start,
+                length,
+                scale=_largest(direction),
+                tolerance=1e-9,
+                most=options["max_eval"] - self._calls,
+            )
             self._calls += seen
             memory["t"] = after.length
             self._write(origin + after.length * direction)

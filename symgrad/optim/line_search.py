@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 ENOUGH_DECREASE, FLAT_ENOUGH = 1e-4, 0.9
-MOST_STEPS = 25
 
 
 class Point(NamedTuple):
@@ -22,7 +21,13 @@ class Point(NamedTuple):
 
 
 def strong_wolfe(
-    visit: Callable[[float], Point], start: Point, first: float, scale: float, tolerance: float
+    visit: Callable[[float], Point],
+    start: Point,
+    first: float,
+    *,
+    scale: float,
+    tolerance: float,
+    most: int,
 ) -> tuple[Point, int]:
     """A point where the loss is lower by enough and the slope flat enough, and how many were seen.
 
@@ -35,8 +40,9 @@ def strong_wolfe(
         first: the length to try first.
         scale: the largest element of the direction.
         tolerance: an interval that moves no element by more is not divided further.
+        most: how many points may be visited after the first.
     """
-    search = _Search(visit, start, scale, tolerance)
+    search = _Search(visit, start, scale, tolerance, most)
     ends = search.grow(first)
     best = ends[0] if len(ends) == 1 else search.shrink(*ends)
     return best, search.seen
@@ -44,9 +50,14 @@ def strong_wolfe(
 
 class _Search:
     def __init__(
-        self, visit: Callable[[float], Point], start: Point, scale: float, tolerance: float
+        self,
+        visit: Callable[[float], Point],
+        start: Point,
+        scale: float,
+        tolerance: float,
+        most: int,
     ) -> None:
-        self._visit, self._start = visit, start
+        self._visit, self._start, self._most = visit, start, most
         self._scale, self._tolerance = scale, tolerance
         self.seen = 0
 
@@ -64,7 +75,7 @@ class _Search:
     def grow(self, length: float) -> list[Point]:
         """The ends of an interval with a point as wanted inside, or that point alone."""
         before, point = self._start, self._at(length)
-        for count in range(MOST_STEPS):
+        for count in range(self._most):
             if self._is_too_high(point) or (count > 1 and point.loss >= before.loss):
                 return [before, point]
             if self._is_flat(point):
@@ -80,7 +91,7 @@ class _Search:
         """The lower end of the interval, when it is as wanted, or there is no going on."""
         low, high = _by_loss(low, high)
         stuck = False
-        while self.seen <= MOST_STEPS:
+        while self.seen <= self._most:
             if abs(high.length - low.length) * self._scale < self._tolerance:
                 break
             length, stuck = _inside(low, high, stuck)

@@ -48,7 +48,13 @@ def arrays_of(value: Any) -> Any:
         return [arrays_of(item) for item in cast("list[Any]", value)]
     if isinstance(value, (bool, int, float, str)) or value is None:
         return value
-    return owned_array("load_state_dict", value, None)
+    return _array("load_state_dict", value)
+
+
+def _array(where: str, value: Any) -> NDArray[Any]:
+    # Tensors of other libraries give their array; numpy would ask them in a newer way.
+    given = value.numpy() if hasattr(value, "numpy") else value
+    return owned_array(where, given, None)
 
 
 def load_state_dict(optimizer: Optimizer, given: Mapping[str, Any]) -> None:
@@ -96,7 +102,7 @@ def _fitting(where: str, p: Tensor, name: str, value: Any) -> Any:
     """A value of the state, as an array of a type that goes with the parameter, if it is one."""
     if value is None or isinstance(value, (bool, str, list)):
         return cast("Any", value)
-    array = owned_array(where, value, None)
+    array = _array(where, value)
     if array.shape not in ((), p.shape):
         raise ShapeError(
             where, f"{name} does not fit its parameter", expected=p.type, got=array.shape

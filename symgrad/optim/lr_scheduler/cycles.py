@@ -71,32 +71,22 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         whole = isinstance(T_mult, int) and T_mult >= 1  # pyright: ignore[reportUnnecessaryIsInstance]
         require(where, "T_mult", T_mult, whole, "a whole number >= 1")
         self.T_0, self.T_mult, self.eta_min = T_0, T_mult, eta_min
-        self._at: float | None = None
+        self._part = 0.0
         super().__init__(optimizer, last_epoch)
 
     def step(self, epoch: float | None = None) -> None:
         """Go to the next epoch, or to the one given, which may be a part of one."""
-        if epoch is None:
-            super().step()
-            return
-        require(type(self).__name__, "epoch", epoch, epoch >= 0, "a number >= 0")
-        self._at, self.last_epoch = epoch, math.floor(epoch) - 1
+        if epoch is not None:
+            require(type(self).__name__, "epoch", epoch, epoch >= 0, "a number >= 0")
+            self.last_epoch = math.floor(epoch) - 1
+            self._part = epoch - math.floor(epoch)
         super().step()
 
-    def _advance(self) -> None:
-        if self._at is not None and self._at < self.last_epoch + 1:
-            self._at = None
-        if self._at is not None and math.floor(self._at) == self.last_epoch:
-            self._at += 1  # the next step after a part of an epoch keeps the part
-        super()._advance()
-
     def rate(self, lr: float, epoch: int, group: int) -> float:
-        at = epoch if self._at is None else self._at
-        length = self.T_0
+        at, length = epoch + self._part, self.T_0
+        if self.T_mult == 1:
+            at = math.fmod(at, length)
         while at >= length:
-            if self.T_mult == 1:
-                at = math.fmod(at, length)
-                break
             at, length = at - length, length * self.T_mult
         return _cosine(self.base_lrs[group], self.eta_min, at / length)
 
@@ -270,7 +260,7 @@ class CyclicLR(_WithMomentum):
         groups = self._require_momentum(optimizer)
         known = mode in ("triangular", "triangular2", "exp_range") or scale_fn is not None
         require(where, "mode", mode, known, "'triangular', 'triangular2' or 'exp_range'")
-        lows = per_group(where, "base_lr", base_lr, len(groups))
+        self.min_lrs = per_group(where, "base_lr", base_lr, len(groups))
         self.max_lrs = per_group(where, "max_lr", max_lr, len(groups))
         self.base_momentums = per_group(where, "base_momentum", base_momentum, len(groups))
         self.max_momentums = per_group(where, "max_momentum", max_momentum, len(groups))
@@ -280,10 +270,10 @@ class CyclicLR(_WithMomentum):
         self.mode, self.gamma = mode, gamma
         self.scale_fn, self.scale_mode = scale_fn, scale_mode
         if last_epoch == -1:
-            for group, low in zip(groups, lows, strict=True):
+            for group, low in zip(groups, self.min_lrs, strict=True):
                 group["lr"] = low
         super().__init__(optimizer, last_epoch)
-        self.base_lrs = lows
+        self.base_lrs = self.min_lrs
 
     def _height(self, epoch: int) -> float:
         """How far up between the bounds."""
@@ -300,7 +290,7 @@ class CyclicLR(_WithMomentum):
         return 1.0 if self.mode == "triangular" else 0.5 ** (cycle - 1)
 
     def rate(self, lr: float, epoch: int, group: int) -> float:
-        low = self.base_lrs[group]
+        low = self.min_lrs[group]
         return low + (self.max_lrs[group] - low) * self._height(epoch)
 
     def momentum(self, epoch: int, group: int) -> float:

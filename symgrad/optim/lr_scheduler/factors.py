@@ -150,7 +150,9 @@ class LinearLR(LRScheduler):
     def rate(self, lr: float, epoch: int, group: int) -> float:
         if epoch == 0:
             return lr * self.start_factor
-        return lr if epoch > self.total_iters else lr * self._factor(epoch) / self._factor(epoch - 1)
+        return (
+            lr if epoch > self.total_iters else lr * self._factor(epoch) / self._factor(epoch - 1)
+        )
 
 
 class ExponentialLR(LRScheduler):

@@ -35,7 +35,6 @@ class LRScheduler:
         last_epoch: how many steps were taken.
     """
 
-    takes_epoch: ClassVar[bool] = False
     computes_anew: ClassVar[bool] = False
     """Whether rates do not follow from the last ones, so that they are right at any epoch."""
 
