@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from typing import Any
 
 from symgrad.eager.tensor import Tensor
 from symgrad.errors import ArgumentError, DTypeError, GradientError
@@ -124,8 +124,7 @@ def _write(grads: list[Any], values: Iterable[Any]) -> None:
 
 
 def _grads_of(where: str, parameters: Any) -> list[Any]:
-    single = isinstance(parameters, Tensor)
-    given = [parameters] if single else list(cast("Iterable[Any]", parameters))
+    given: list[Any] = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     for position, parameter in enumerate(given):
         if not isinstance(parameter, Tensor):
             got = type(parameter).__name__

@@ -15,6 +15,7 @@ from symgrad.optim.groups import require
 from symgrad.optim.line_search import Point, strong_wolfe
 from symgrad.optim.optimizer import Optimizer
 from symgrad.optim.saving import arrays_of
+from symgrad.types import real_dtype
 
 Vector = NDArray[Any]
 Closure = Callable[[], Any]
@@ -251,14 +252,14 @@ class _Descent:
         for p in self._params:
             old = p.storage.array
             count = old.size * (2 if old.dtype.kind == "c" else 1)
-            part = np.array(values[begin : begin + count], dtype=old.real.dtype)
+            part = np.array(values[begin : begin + count], dtype=real_dtype(old.dtype))
             p.storage.assign(part.view(old.dtype).reshape(old.shape))
             begin += count
 
 
 def _flat(array: NDArray[Any]) -> Vector:
     flat = np.ascontiguousarray(array).reshape(-1)
-    return flat.view(flat.real.dtype)
+    return flat.view(real_dtype(flat.dtype))
 
 
 def _largest(vector: Vector) -> float:

@@ -36,7 +36,7 @@ def state_dict(optimizer: Optimizer) -> dict[str, Any]:
 
 def _copied(value: Any) -> Any:
     if isinstance(value, (Tensor, np.ndarray)):
-        return tensor_on(Storage(np.array(value)))
+        return tensor_on(Storage(np.array(cast("Any", value))))
     if isinstance(value, list):
         return [_copied(item) for item in cast("list[Any]", value)]
     return value

@@ -93,7 +93,7 @@ class SequentialLR(_Combined):
         if begins:
             self.schedulers[number].restart()
         elif self._steps:
-            self.schedulers[number]._advance()  # pyright: ignore[reportPrivateUsage]
+            self.schedulers[number]._advance()
         self._steps += 1
         self._read()
 
@@ -116,7 +116,7 @@ class ChainedScheduler(_Combined):
     def _advance(self) -> None:
         if self._steps:
             for scheduler in self.schedulers:
-                scheduler._advance()  # pyright: ignore[reportPrivateUsage]
+                scheduler._advance()
         self.last_epoch += 1
         self._steps += 1
         self._read()
@@ -126,6 +126,6 @@ class ChainedScheduler(_Combined):
             group["lr"] = lr
         for scheduler in self.schedulers:
             scheduler.last_epoch = -1
-            scheduler._advance()  # pyright: ignore[reportPrivateUsage]
+            scheduler._advance()
         self.last_epoch = 0
         self._read()

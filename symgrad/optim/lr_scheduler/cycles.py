@@ -47,7 +47,7 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """The rate falls along half a cosine and starts again, each time after ``T_mult`` times as long.
+    """The rate falls along half a cosine, again and again, each time ``T_mult`` times as long.
 
     Args:
         optimizer, last_epoch: as for `LRScheduler`.
