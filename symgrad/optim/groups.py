@@ -251,7 +251,7 @@ def refuse_twice(where: str, parameters: Iterable[Tensor]) -> None:
                 where,
                 "a parameter is given twice",
                 got=parameter.type,
-                hint="one group may have it",
+                hint="only one group may have it",
             )
         seen.add(id(parameter.storage))
 

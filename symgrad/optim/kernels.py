@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -57,7 +58,7 @@ class Slot:
         tensors: the parameter, and what is kept beside it.
     """
 
-    __slots__ = ("_call", "_state", "_storages", "key", "tensors")
+    __slots__ = ("_call", "_names", "_state", "_storages", "key", "tensors")
 
     def __init__(
         self,
@@ -67,6 +68,7 @@ class Slot:
         numbers: tuple[str, ...],
         structure: Structure,
     ) -> None:
+        self._names = tuple(state)
         self.key, self.tensors = (numbers, structure), (parameter, *state.values())
         kinds = tuple((n, t.dtype, len(t.shape)) for n, t in state.items())
         axes = len(parameter.shape)
@@ -74,12 +76,17 @@ class Slot:
         self._storages = tuple(tensor.storage for tensor in self.tensors)
         self._state = State(self._storages, self._storages)
 
-    def fits(self, parameter: Tensor, key: tuple[tuple[str, ...], Structure]) -> bool:
+    def fits(
+        self,
+        parameter: Tensor,
+        state: Mapping[str, Any],
+        key: tuple[tuple[str, ...], Structure],
+    ) -> bool:
         """Whether it is still right: nothing was exchanged."""
-        same = self.tensors[0] is parameter and self.key == key
-        return same and all(
-            tensor.storage is storage
-            for tensor, storage in zip(self.tensors, self._storages, strict=True)
+        present = (parameter, *map(state.get, self._names))
+        return self.key == key and all(
+            mine is tensor and mine.storage is storage
+            for mine, tensor, storage in zip(self.tensors, present, self._storages, strict=True)
         )
 
     def advance(self, grad: Any, numbers: list[Any], site: Site | None) -> None:

@@ -179,7 +179,7 @@ class Optimizer:
 
     def _slot(self, p: Tensor, group: Group, names: tuple[str, ...], structure: Structure) -> Slot:
         slot = self._slots.get(id(p))
-        if slot is None or not slot.fits(p, (names, structure)):
+        if slot is None or not slot.fits(p, self.state.get(p, {}), (names, structure)):
             state = self.state_of(p, group)
             self._slots[id(p)] = slot = Slot(self.rule, p, state, names, structure)
         return slot
