@@ -156,7 +156,7 @@ def test_losses_that_do_not_fit():
     text = "SGD.updates: the loss is no symbol: got Tensor; hint: a loss with a value: loss.back"
     with pytest.raises(sg.TraceError, match=re.escape(text)):
         optimizer.updates((w * w).sum())
-    with pytest.raises(sg.GradientError, match=r"SGD\.updates: output is f64\[1\]: expec"):
+    with pytest.raises(sg.GradientError, match=r"SGD\.updates: output is f64\[1\]: expected"):
         optimizer.updates(w.__as_symbol__() ** 2)
     text = "SGD.updates: the loss uses no parameter that requires a gradient: got f64[]"
     with pytest.raises(sg.GradientError, match=re.escape(text)):
