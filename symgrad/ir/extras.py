@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from symgrad.errors import ExtraMissing
 
-PACKAGES = {"special": "scipy"}
+PACKAGES = {"data": "sklearn", "special": "scipy"}
 """The package that an extra brings."""
 
 
