@@ -172,6 +172,15 @@ def listed(where: str, params: Any) -> list[Any]:
         NoParameters: a tensor that stands alone, or nothing to go through.
         ArgumentError: nothing is in it.
     """
+    items = _in_order(where, params)
+    if not items:
+        raise ArgumentError(
+            where, "there are no parameters", hint="an iterator can be gone through only once"
+        )
+    return items
+
+
+def _in_order(where: str, params: Any) -> list[Any]:
     if isinstance(params, (Tensor, Mapping, str)) or not isinstance(params, Iterable):
         given = cast("Any", params)
         raise NoParameters(
@@ -183,22 +192,17 @@ def listed(where: str, params: Any) -> list[Any]:
         )
     if isinstance(params, (set, frozenset)):
         raise NoParameters(where, "a set has no order", expected="a list", got="a set")
-    items = list(cast("Iterable[Any]", params))
-    if not items:
-        raise ArgumentError(
-            where, "there are no parameters", hint="an iterator can be gone through only once"
-        )
-    return items
+    return list(cast("Iterable[Any]", params))
 
 
 def tensors_of(where: str, params: Any) -> tuple[list[Tensor], list[str] | None]:
-    """The parameters of one group, and their names, if they come with names.
+    """The parameters of one group, which may be empty, and their names, if they come with names.
 
     Raises:
         NoParameters: one is no tensor. NoLeaf: one is the result of a recorded call.
         ArgumentError: one comes twice; or some have names and others have none.
     """
-    items = [params] if isinstance(params, Tensor) else listed(where, params)
+    items = [params] if isinstance(params, Tensor) else _in_order(where, params)
     pairs = [cast("tuple[Any, Any]", i) if _is_named(i) else (None, i) for i in items]
     names = [name for name, _ in pairs if name is not None]
     if names and len(names) != len(pairs):

@@ -103,6 +103,40 @@ def test_a_schedule_goes_on_from_its_state(name):
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("name", VALUES)
+def test_the_order_of_loading_does_not_matter(name):
+    make, _ = VALUES[name]
+    made = optimizer()
+    schedule = make(made)
+    for _ in range(3):
+        made.step()
+        schedule.step()
+    new = optimizer()
+    new.load_state_dict(made.state_dict())
+    again = make(new)  # sets the first rate
+    again.load_state_dict(schedule.state_dict())
+    assert new.param_groups[0]["lr"] == made.param_groups[0]["lr"]
+
+
+def test_a_sequence_goes_on_at_an_epoch():
+    make = lambda o, at: s.SequentialLR(  # noqa: E731
+        o, [s.ConstantLR(o, 0.1, 20), s.ExponentialLR(o, 0.9)], [3], last_epoch=at
+    )
+    made = optimizer()
+    schedule, rates = make(made, -1), []
+    for _ in range(8):
+        rates += schedule.get_last_lr()
+        made.step()
+        schedule.step()
+    for epoch in range(7):
+        assert make(optimizer_begun(), epoch).get_last_lr() == [rates[epoch + 1]]
+
+
+def optimizer_begun():
+    group = {"params": [sg.ones(1, requires_grad=True)], "lr": 0.7, "initial_lr": 1.0}
+    return sg.optim.SGD([group])
+
+
 def test_plateau():
     made = optimizer()
     schedule = s.ReduceLROnPlateau(made, factor=0.5, patience=1)

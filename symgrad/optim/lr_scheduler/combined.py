@@ -45,6 +45,7 @@ class _Combined(LRScheduler):
         vars(self).update((n, v) for n, v in state_dict.items() if n != "schedulers")
         for scheduler, state in zip(self.schedulers, state_dict["schedulers"], strict=True):
             scheduler.load_state_dict(state)
+        self._set(self._last_lr)
 
 
 class SequentialLR(_Combined):
@@ -87,12 +88,16 @@ class SequentialLR(_Combined):
         super().__init__(optimizer, schedulers, last_epoch)
 
     def _advance(self) -> None:
+        if self._steps == 0 and self.last_epoch > -1:  # gone on with: through all that was
+            reached, self.last_epoch = self.last_epoch, -1
+            for _ in range(reached + 1):
+                self._advance()
         self.last_epoch += 1
         number = bisect_right(self.milestones, self.last_epoch)
         begins = self.last_epoch == (self.milestones[number - 1] if number else 0)
         if begins:
             self.schedulers[number].restart()
-        elif self._steps:
+        else:
             self.schedulers[number]._advance()
         self._steps += 1
         self._read()

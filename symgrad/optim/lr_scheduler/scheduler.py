@@ -98,7 +98,7 @@ class LRScheduler:
         self._steps += 1
 
     def _set(self, rates: list[float]) -> None:
-        for group, lr in zip(self.optimizer.param_groups, rates, strict=True):
+        for group, lr in zip(self.optimizer.param_groups, rates, strict=False):
             group["lr"] = lr
         self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
 
@@ -111,8 +111,9 @@ class LRScheduler:
         }
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Take over what `state_dict` gave."""
+        """Take over what `state_dict` gave, and set the rates of then."""
         vars(self).update(state_dict)
+        self._set(self._last_lr)
 
 
 def _holds_function(value: Any) -> bool:
