@@ -99,7 +99,7 @@ def _require_same_groups(
 
 
 def _fitting(where: str, p: Tensor, name: str, value: Any) -> Any:
-    """A value of the state, as an array of a type that goes with the parameter, if it is one."""
+    """A value of the state, as an array of a shape that goes with the parameter, if it is one."""
     if value is None or isinstance(value, (bool, str, list)):
         return cast("Any", value)
     array = _array(where, value)
@@ -107,7 +107,7 @@ def _fitting(where: str, p: Tensor, name: str, value: Any) -> Any:
         raise ShapeError(
             where, f"{name} does not fit its parameter", expected=p.type, got=array.shape
         )
-    return array if array.shape == () and p.shape else array.astype(p.dtype)
+    return array
 
 
 def _take_over(optimizer: Optimizer, group: Group, p: Tensor, new: Mapping[str, Any]) -> None:
@@ -122,17 +122,23 @@ def _take_over(optimizer: Optimizer, group: Group, p: Tensor, new: Mapping[str, 
         if value is None:
             present.pop(name, None)
         elif isinstance(value, np.ndarray):
-            _assign(present, name, cast("NDArray[Any]", value), first.get(name))
+            _assign(present, name, cast("NDArray[Any]", value), first.get(name), p.dtype)
         else:
             present[name] = value
     optimizer.state[p] = present
 
 
 def _assign(
-    state: dict[str, Any], name: str, array: NDArray[Any], model: NDArray[Any] | None
+    state: dict[str, Any],
+    name: str,
+    array: NDArray[Any],
+    model: NDArray[Any] | None,
+    dtype: Any,
 ) -> None:
     if model is not None and array.shape == model.shape:
         array = array.astype(model.dtype)
+    elif array.shape:
+        array = array.astype(dtype)
     old = state.get(name)
     if isinstance(old, Tensor) and (old.shape, old.dtype) == (array.shape, array.dtype):
         old.storage.assign(array)

@@ -15,6 +15,7 @@ EXPECTED = {
     "gaussian_mixture",
     "higher_order",
     "logistic_newton",
+    "mlp_digits",
     "seed_walkthrough",
     "static_vs_dynamic",
     "train_digits",

@@ -279,6 +279,28 @@ def test_refusals(refused, kind, text):
         refused(optimizer(momentum=0.9))
 
 
+@pytest.mark.parametrize("name", [*VALUES, "plateau"])
+def test_a_group_may_be_added_later(name):
+    make = VALUES[name][0] if name in VALUES else s.ReduceLROnPlateau
+    made = optimizer()
+    schedule = make(made)
+    made.add_param_group({"params": [sg.ones(1, requires_grad=True)], "lr": 0.5})
+    made.step()
+    schedule.step(*[1.0] if name == "plateau" else [])
+    assert len(schedule.get_last_lr()) == 2
+
+
+def test_a_group_that_was_added_may_lack_a_value():
+    made = optimizer()
+    made.add_param_group({"params": [sg.ones(1, requires_grad=True)]})
+    schedule = s.LambdaLR(made, [lambda e: 1.0, lambda e: 0.5])
+    made.add_param_group({"params": [sg.ones(1, requires_grad=True)]})
+    made.step()
+    text = "LambdaLR: lr_lambda: group 2 was added since, and has none; hint: make the schedule"
+    with pytest.raises(ValueError, match=re.escape(text)):
+        schedule.step()
+
+
 def test_a_cycle_ends():
     made = optimizer()
     schedule = s.OneCycleLR(made, 1.0, 2, cycle_momentum=False)

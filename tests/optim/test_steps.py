@@ -375,6 +375,17 @@ def test_the_form_of_a_checkpoint():
     }
 
 
+def test_the_count_of_steps_keeps_its_precision():
+    w = sg.tensor(1.0, dtype=sg.float16, requires_grad=True)
+    optimizer = Adam([w])
+    w.grad = sg.ones((), dtype=sg.float16)
+    optimizer.step()
+    saved = optimizer.state_dict()
+    saved["state"][0]["step"] = 123457.0
+    optimizer.load_state_dict(saved)
+    assert optimizer.state[w]["step"].item() == 123457.0
+
+
 def test_compiled_steps_see_a_loaded_state():
     w = leaf(1.0)
     optimizer = SGD([w], lr=0.1, momentum=0.9)

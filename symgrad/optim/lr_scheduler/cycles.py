@@ -8,7 +8,7 @@ from typing import Any
 
 from symgrad.errors import ArgumentError
 from symgrad.optim.groups import Group, require
-from symgrad.optim.lr_scheduler.scheduler import LRScheduler, NoOptimizer, per_group
+from symgrad.optim.lr_scheduler.scheduler import LRScheduler, NoOptimizer, per_group, value_for
 from symgrad.optim.optimizer import Optimizer
 
 
@@ -110,6 +110,9 @@ class _WithMomentum(LRScheduler):
             )
         return optimizer.param_groups
 
+    def _of(self, name: str, group: int) -> float:
+        return value_for(type(self).__name__, name, getattr(self, name), group)
+
     def momentum(self, epoch: int, group: int) -> float:
         """The momentum of an epoch."""
         raise NotImplementedError
@@ -203,10 +206,10 @@ class OneCycleLR(_WithMomentum):
 
     def rate(self, lr: float, epoch: int, group: int) -> float:
         low = self.base_lrs[group]
-        return self._between(epoch, low, self.max_lrs[group], low / self.final_div_factor)
+        return self._between(epoch, low, self._of("max_lrs", group), low / self.final_div_factor)
 
     def momentum(self, epoch: int, group: int) -> float:
-        high, low = self.max_momentums[group], self.base_momentums[group]
+        high, low = self._of("max_momentums", group), self._of("base_momentums", group)
         return self._between(epoch, high, low, high)
 
 
@@ -273,7 +276,7 @@ class CyclicLR(_WithMomentum):
             for group, low in zip(groups, self.min_lrs, strict=True):
                 group["lr"] = low
         super().__init__(optimizer, last_epoch)
-        self.base_lrs = self.min_lrs
+        self.base_lrs = list(self.min_lrs)
 
     def _height(self, epoch: int) -> float:
         """How far up between the bounds."""
@@ -290,9 +293,9 @@ class CyclicLR(_WithMomentum):
         return 1.0 if self.mode == "triangular" else 0.5 ** (cycle - 1)
 
     def rate(self, lr: float, epoch: int, group: int) -> float:
-        low = self.min_lrs[group]
-        return low + (self.max_lrs[group] - low) * self._height(epoch)
+        low = self._of("min_lrs", group)
+        return low + (self._of("max_lrs", group) - low) * self._height(epoch)
 
     def momentum(self, epoch: int, group: int) -> float:
-        high, low = self.max_momentums[group], self.base_momentums[group]
+        high, low = self._of("max_momentums", group), self._of("base_momentums", group)
         return high - (high - low) * self._height(epoch)

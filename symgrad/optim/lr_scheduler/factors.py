@@ -7,10 +7,27 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from symgrad.optim.groups import require
-from symgrad.optim.lr_scheduler.scheduler import LRScheduler, per_group
+from symgrad.optim.lr_scheduler.scheduler import LRScheduler, per_group, value_for
 
 
-class LambdaLR(LRScheduler):
+class _ByFunction(LRScheduler):
+    lr_lambdas: list[Callable[[int], float]]
+
+    def __init__(
+        self,
+        optimizer: Any,
+        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
+        last_epoch: int = -1,
+    ) -> None:
+        groups = getattr(optimizer, "param_groups", [])
+        self.lr_lambdas = per_group(type(self).__name__, "lr_lambda", lr_lambda, len(groups))
+        super().__init__(optimizer, last_epoch)
+
+    def _function(self, group: int) -> Callable[[int], float]:
+        return value_for(type(self).__name__, "lr_lambda", self.lr_lambdas, group)
+
+
+class LambdaLR(_ByFunction):
     """The first rate, times a function of the epoch.
 
     Args:
@@ -29,39 +46,19 @@ class LambdaLR(LRScheduler):
 
     computes_anew = True
 
-    def __init__(
-        self,
-        optimizer: Any,
-        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
-        last_epoch: int = -1,
-    ) -> None:
-        groups = getattr(optimizer, "param_groups", [])
-        self.lr_lambdas = per_group(type(self).__name__, "lr_lambda", lr_lambda, len(groups))
-        super().__init__(optimizer, last_epoch)
-
     def rate(self, lr: float, epoch: int, group: int) -> float:
-        return self.base_lrs[group] * self.lr_lambdas[group](epoch)
+        return self.base_lrs[group] * self._function(group)(epoch)
 
 
-class MultiplicativeLR(LRScheduler):
+class MultiplicativeLR(_ByFunction):
     """The last rate, times a function of the epoch.
 
     Args:
         As for `LambdaLR`.
     """
 
-    def __init__(
-        self,
-        optimizer: Any,
-        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
-        last_epoch: int = -1,
-    ) -> None:
-        groups = getattr(optimizer, "param_groups", [])
-        self.lr_lambdas = per_group(type(self).__name__, "lr_lambda", lr_lambda, len(groups))
-        super().__init__(optimizer, last_epoch)
-
     def rate(self, lr: float, epoch: int, group: int) -> float:
-        return lr * self.lr_lambdas[group](epoch) if epoch > 0 else lr
+        return lr * self._function(group)(epoch) if epoch > 0 else lr
 
 
 class StepLR(LRScheduler):

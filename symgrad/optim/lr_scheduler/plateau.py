@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from symgrad.optim.groups import require
-from symgrad.optim.lr_scheduler.scheduler import NoOptimizer, per_group
+from symgrad.optim.lr_scheduler.scheduler import NoOptimizer, per_group, value_for
 from symgrad.optim.optimizer import Optimizer
 
 
@@ -89,7 +89,8 @@ class ReduceLROnPlateau:
         return value > self.best + margin
 
     def _reduce(self) -> None:
-        for group, lowest in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
+        for number, group in enumerate(self.optimizer.param_groups):
+            lowest = value_for("ReduceLROnPlateau", "min_lr", self.min_lrs, number)
             old = group["lr"]
             new = max(old * self.factor, lowest)
             if old - new > self.eps:

@@ -93,6 +93,8 @@ class LRScheduler:
         self._advance()
 
     def _advance(self) -> None:
+        for group in self.optimizer.param_groups[len(self.base_lrs) :]:  # were added since
+            self.base_lrs.append(group.setdefault("initial_lr", group["lr"]))
         self.last_epoch += 1
         self._set(self.get_lr())
         self._steps += 1
@@ -130,6 +132,20 @@ def _initial(where: str, group: Group, last_epoch: int) -> float:
             hint="load the optimiser's state_dict first",
         )
     return group["initial_lr"]
+
+
+def value_for(where: str, name: str, values: list[Any], group: int) -> Any:
+    """The value for a group; one that was added since has the value that is everybody's.
+
+    Raises:
+        ArgumentError: it was added since, and the others differ.
+    """
+    if group < len(values):
+        return values[group]
+    if any(value != values[0] for value in values):
+        problem = f"{name}: group {group} was added since, and has none"
+        raise ArgumentError(where, problem, hint="make the schedule after the groups")
+    return values[0]
 
 
 def per_group(where: str, name: str, value: Any, count: int) -> list[Any]:
